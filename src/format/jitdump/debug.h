@@ -1,0 +1,44 @@
+/* debug.h - the line entries of DEBUG_INFO records, with producers' faults undone.
+ *
+ *   struct jitdump_debug_style style = jitdump_debug_style(file_bytes);
+ *   struct jitdump_debug_walk walk;
+ *   jitdump_debug_walk_init(&walk, &record, style);
+ *   while (jitdump_debug_entry_next(&walk, &entry) > 0)
+ *           ...
+ *
+ * V8 and LLVM add 0x40 to every address; the style, found once a file, takes it
+ * off. V8 overwrites the first bytes of some file names (NULs included); the
+ * constant stride of its entries finds the next one, and `is_name_damaged` says
+ * that the name cannot be trusted.
+ */
+#ifndef FORMAT_JITDUMP_DEBUG_H
+#define FORMAT_JITDUMP_DEBUG_H
+
+#include "format/jitdump/reader.h"
+
+struct jitdump_debug_style {
+	uint64_t bias; /* 0 or 0x40: subtracted from every entry's address */
+};
+
+struct jitdump_debug_entry {
+	uint64_t avma;     /* bias taken off; may lie before the code (Erlang) */
+	uint32_t line;     /* 1-based; 0: none */
+	uint32_t column;   /* the format's discriminator; V8's column */
+	struct bytes file; /* "" at ends; a repeated name is given in full */
+	bool is_name_damaged;
+};
+
+struct jitdump_debug_walk {
+	struct cursor entries;
+	uint64_t left;
+	struct jitdump_debug_style style;
+	struct bytes file;
+	size_t stride; /* of an entry's bytes where constant, else 0 */
+};
+
+struct jitdump_debug_style jitdump_debug_style(struct bytes file);
+void jitdump_debug_walk_init(struct jitdump_debug_walk *walk, const struct jitdump_record *record,
+			     struct jitdump_debug_style style);
+int jitdump_debug_entry_next(struct jitdump_debug_walk *walk, struct jitdump_debug_entry *entry);
+
+#endif

@@ -1,0 +1,26 @@
+/* layout.h - the jitdump file as it lies on disk.
+ *
+ * Shared by the writer in emit/ and the reader beside this file, so that they
+ * cannot drift apart. Source: tools/perf/Documentation/jitdump-specification.txt.
+ * Nothing here is ever pointed at file bytes: readers go through base/bytes.h.
+ */
+#ifndef FORMAT_JITDUMP_LAYOUT_H
+#define FORMAT_JITDUMP_LAYOUT_H
+
+enum {
+	JITDUMP_MAGIC = 0x4A695444, /* "JiTD" */
+	JITDUMP_VERSION = 1,
+	JITDUMP_HEADER_SIZE = 40,
+	JITDUMP_PREFIX_SIZE = 16, /* id, total_size, timestamp */
+	JITDUMP_FLAG_ARCH_TIMESTAMP = 1,
+};
+
+enum jitdump_id {
+	JITDUMP_CODE_LOAD = 0,
+	JITDUMP_CODE_MOVE = 1,
+	JITDUMP_DEBUG_INFO = 2,
+	JITDUMP_CLOSE = 3,
+	JITDUMP_UNWINDING_INFO = 4,
+};
+
+#endif

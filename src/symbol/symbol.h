@@ -1,0 +1,66 @@
+/* symbol.h - the functions of an ELF object or of the kernel, by address.
+ *
+ *   struct symbol_files files = { .context = c, .open = open_file, .close = close_file };
+ *   struct symbol_table *table;
+ *   int got = symbol_table_elf(&table, &files, "/usr/bin/node", build_id);
+ *   struct symbol sym;
+ *   if (symbol_find(table, svma, &sym))
+ *           ...
+ *   symbol_table_free(table);
+ *
+ * An object's symbols come from .symtab, .dynsym, .gnu_debugdata and separate
+ * debug files (by build id, .gnu_debuglink), PLT entries from their relocations.
+ * Opens nothing itself: it asks through `files`, so callers decide about roots,
+ * limits and owners. A sealed table may be read from any thread.
+ */
+#ifndef SYMBOL_SYMBOL_H
+#define SYMBOL_SYMBOL_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct symbol_files {
+	void *context;
+	/* The bytes of a file, valid until close; false where there is none. */
+	bool (*open)(void *context, const char *path, struct bytes *bytes);
+	void (*close)(void *context, struct bytes bytes);
+};
+
+struct symbol {
+	const char *name; /* as in the table: mangled; lives as long as the table */
+	uint64_t start_svma;
+	uint64_t size; /* 0-sized symbols reach up to the next one */
+};
+
+struct symbol_table;
+
+/* `build_id` empty: any file at the path is believed; else a file with another
+ * build id is refused with STATUS_NOT_FOUND. Debug files are looked for in the
+ * usual places. Returns 0 with *table to be freed, or a negative status.
+ */
+int symbol_table_elf(struct symbol_table **table, const struct symbol_files *files,
+		     const char *path, struct bytes build_id);
+
+/* From bytes that are an ELF image already (the vdso). */
+int symbol_table_image(struct symbol_table **table, struct bytes image);
+
+/* From the text of /proc/kallsyms: svma is the address itself. */
+int symbol_table_kallsyms(struct symbol_table **table, struct bytes text);
+
+void symbol_table_free(struct symbol_table *table);
+
+/* Where a byte of the file is as linked; false where no segment holds it. */
+bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, uint64_t *svma);
+
+/* Fills *symbol for the address; false in gaps. */
+bool symbol_find(const struct symbol_table *table, uint64_t svma, struct symbol *symbol);
+
+/* The module a kernel symbol is in ("[nf_tables]"), or "" for the kernel itself. */
+const char *symbol_module(const struct symbol_table *table, uint64_t avma);
+
+/* The build id in an ELF image's notes, or empty. */
+struct bytes symbol_build_id(struct bytes image);
+
+#endif
