@@ -1,0 +1,75 @@
+/* runtimes.h - switches the JIT symbols of whatever runtime a command starts on.
+ *
+ *   struct runtimes *runtimes;
+ *   runtimes_new(&runtimes, &(struct runtimes_options){
+ *           .private_dir = dir.path, .command = argv, .environment = environ });
+ *   for (size_t i = 0; i < runtimes_count(runtimes); i++)
+ *           tell(runtimes_setting(runtimes, i));
+ *   execvpe(argv[0], argv, runtimes_environment(runtimes));
+ *   runtimes_free(runtimes);
+ *
+ * Works through the environment, which scripts, npx, env and nested shells hand
+ * on to the runtime that they end up starting; so nearly all runtimes are set up
+ * at once. Only where a variable would harm or cost although its runtime is not
+ * there is the command looked at. What the user already has in a variable stays
+ * in it. docs/runtimes.md lists what is set, and why.
+ *
+ * Writes the preloads and ini files that runtimes are pointed at into the private
+ * directory. Strings live until runtimes_free(). One thread.
+ */
+#ifndef RECORD_RUNTIMES_H
+#define RECORD_RUNTIMES_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct runtimes;
+
+struct runtimes_options {
+	const char *private_dir;    /* of private_dir.h; NULL: set only what needs no file */
+	const char *const *command; /* ends with NULL; may itself be NULL */
+	char *const *environment;   /* what the command would get without us */
+	const char *const *off;     /* names of runtimes to leave alone */
+	size_t off_count;
+	bool no_auto;      /* leave all alone */
+	bool dwarf_stacks; /* stacks are unwound by unwind tables, not frame pointers */
+};
+
+/* Returns 0, STATUS_NOT_FOUND for an `off` that names no runtime, _IO or _NO_MEMORY. */
+int runtimes_new(struct runtimes **runtimes, const struct runtimes_options *options);
+void runtimes_free(struct runtimes *runtimes);
+
+/* For execve(): the environment given, extended. Ends with NULL; borrowed. */
+char *const *runtimes_environment(const struct runtimes *runtimes);
+
+struct runtimes_setting {
+	const char *runtime;  /* "node"; the name that --runtime takes */
+	const char *variable; /* "NODE_OPTIONS" */
+	const char *value;    /* all of it, with what the user had */
+	const char *added;    /* our part of it */
+	const char *why;      /* what the program gives us for it; a phrase without a stop */
+};
+
+size_t runtimes_count(const struct runtimes *runtimes);
+struct runtimes_setting runtimes_setting(const struct runtimes *runtimes, size_t index);
+
+/* The names that `off` takes, in the order of docs/runtimes.md; NULL past the last. */
+const char *runtimes_name(size_t index);
+
+/* A runtime on this machine, for `polyperf doctor`. */
+struct runtimes_installed {
+	const char *runtime;
+	const char *path;    /* links resolved */
+	const char *version; /* as far as its path or package says without running it, or "" */
+	const char *how;     /* a sentence: how a recording would switch it on, or why not */
+};
+
+/* Looks along $PATH (`search_path`, or the default where NULL) and runs nothing.
+ * *found lives in `arena`. Returns the count or STATUS_NO_MEMORY.
+ */
+int runtimes_find_installed(struct arena *arena, const char *search_path,
+			    struct runtimes_installed **found);
+
+#endif
