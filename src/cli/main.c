@@ -1,0 +1,60 @@
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "cli/pager.h"
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	/* argp and getopt name the program in their messages by argv[0]. */
+	char name[64];
+	(void)snprintf(name, sizeof(name), "polyperf %s", command->name);
+	argv[0] = name;
+	const int status = command->run(argc, argv);
+	errno = 0;
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		message_error("standard output: %s", errno ? strerror(errno) : "write error");
+		return EXIT_INPUT;
+	}
+	pager_finish();
+	return status;
+}
+
+static int usage_error(void)
+{
+	struct sink out = { 0 };
+	help_overview(&out, terminal_width());
+	fwrite(out.data, 1, out.size, stderr);
+	sink_clear(&out);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int at = 1;
+	for (; at < argc && strcmp(argv[at], "--no-pager") == 0; at++)
+		pager_disable();
+	if (at == argc)
+		return usage_error();
+	const char *word = argv[at];
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		printf("polyperf %s\n", POLYPERF_VERSION);
+		return fflush(stdout) == 0 ? EXIT_OK : EXIT_INPUT;
+	}
+	/* `polyperf --help` has no command: help takes its place. */
+	char *help[] = { NULL, NULL };
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return run_command(&cmd_help, 1, help);
+	if (word[0] == '-') {
+		message_error("no option '%s' before a command; see 'polyperf help'", word);
+		return EXIT_USAGE;
+	}
+	const struct command *command = command_find(word);
+	if (!command)
+		return command_unknown(word);
+	return run_command(command, argc - at, argv + at);
+}
