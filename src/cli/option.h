@@ -33,7 +33,9 @@ static inline bool option_is_alias(const struct argp_option *o)
 /* The letter of "-x", or 0. */
 static inline char option_letter(const struct argp_option *o)
 {
-	return o->key > 0x20 && o->key < 0x7f ? (char)o->key : '\0';
+	if (o->key <= ' ' || o->key > '~')
+		return '\0';
+	return (char)o->key;
 }
 
 #endif

@@ -46,7 +46,7 @@ static void on_ending_signal(int number)
 {
 	close(STDOUT_FILENO);
 	close(STDERR_FILENO);
-	wait_for_reader();
+	waitpid(pager_pid, NULL, 0);
 	signal(number, SIG_DFL);
 	raise(number);
 }

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""House rules that a compiler does not know. Prints what breaks one as FILE:LINE: RULE, and
+the count of rules at the end: `N passed, N failed`. Names given on the command line choose
+rules: tools/lint.py tidy banned
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Each of these has an unbounded or unchecked way to go wrong; what to use instead.
+BANNED = {
+    "strcpy": "sink_text", "strcat": "sink_text", "sprintf": "sink_printf",
+    "vsprintf": "sink_printf", "strncpy": "memcpy", "strncat": "sink_text", "gets": "getline",
+    "strtok": "strcspn", "atoi": "cli/parse.h", "atol": "cli/parse.h", "atof": "cli/parse.h",
+    "strtol": "cli/parse.h", "strtoul": "cli/parse.h", "strtoll": "cli/parse.h",
+    "strtoull": "cli/parse.h", "sscanf": "cli/parse.h", "alloca": "arena_new",
+    "system": "posix_spawn", "tmpnam": "mkostemp", "mktemp": "mkostemp",
+}
+# Memory by hand belongs to base/; elsewhere one calloc() of an opaque object and its free().
+ALLOCATORS = ("malloc", "realloc", "reallocarray", "aligned_alloc")
+ALLOCATING = ("src/base/",)
+# Words that print; in src/ only cli/ may.
+PRINTING = ("printf", "puts", "perror", "fprintf", "putchar", "exit", "abort", "assert")
+# Non-ASCII text that is meant: people's languages in documents, names in test data.
+NON_ASCII = ("tests/", "fuzz/", "docs/", "examples/", "README.md", "CONTRIBUTING.md")
+LOOK_AGAIN, SPLIT_BY = 500, 800
+
+
+def files(*patterns):
+    got = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *patterns],
+                         cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [name for name in got.splitlines() if (ROOT / name).is_file()]
+
+
+def text_of(name):
+    return (ROOT / name).read_text(errors="surrogateescape")
+
+
+def c_files():
+    return files("*.c", "*.h")
+
+
+def code_lines(name):
+    """Lines without comments and strings, so that words in them do not count."""
+    text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
+                  lambda m: re.sub(r"[^\n]", " ", m[0]), text_of(name), flags=re.S)
+    return enumerate(text.splitlines(), 1)
+
+
+def tool(command, names):
+    if not shutil.which(command[0]):
+        return [f"{command[0]} is not installed: tools/setup.sh lint"]
+    got = subprocess.run([*command, *names], cwd=ROOT, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True, errors="replace")
+    return [got.stdout.rstrip()] if got.returncode != 0 else []
+
+
+def rule_format():
+    return tool(["clang-format", "--dry-run", "-Werror"], c_files())
+
+
+def rule_tidy():
+    """clang-tidy over the sources that the dev build knows."""
+    if not (ROOT / "build/dev/compile_commands.json").exists():
+        subprocess.run(["cmake", "--preset", "dev"], cwd=ROOT, stdout=subprocess.DEVNULL)
+    found = tool(["run-clang-tidy", "-p", "build/dev", "-quiet", f"-j{os.cpu_count() or 2}"],
+                 [f"^{ROOT}/(src|fuzz)/"])
+    return [line for text in found for line in text.splitlines()
+            if not re.match(r"clang-tidy|\d+ warnings? (generated|treated)|$", line)]
+
+
+def rule_shell():
+    scripts = [name for name in files() if not name.endswith((".c", ".h", ".py"))
+               and re.match(r"#!.*\b(sh|bash)$", (text_of(name).splitlines() or [""])[0])]
+    return tool(["shellcheck"], scripts)
+
+
+def rule_python():
+    found = []
+    for name in files("*.py"):
+        try:
+            compile(text_of(name), name, "exec")
+        except SyntaxError as error:
+            found.append(f"{name}:{error.lineno}: {error.msg}")
+    return found
+
+
+def rule_layers():
+    return tool([sys.executable, "tools/check_layers.py"], [])
+
+
+def rule_banned():
+    found = []
+    word = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
+    for name in files("src/*.c", "src/*.h"):
+        for number, line in code_lines(name):
+            for bad in word.findall(line):
+                found.append(f"{name}:{number}: {bad}() is banned: use {BANNED[bad]}")
+    return found
+
+
+def rule_memory():
+    found = []
+    word = re.compile(r"(?<![\w.>])(" + "|".join(ALLOCATORS) + r")\s*\(")
+    for name in files("src/*.c", "src/*.h"):
+        if name.startswith(ALLOCATING):
+            continue
+        for number, line in code_lines(name):
+            for bad in word.findall(line):
+                found.append(f"{name}:{number}: {bad}() belongs to base/: use an arena, "
+                             "VECTOR or sink")
+    return found
+
+
+def rule_printing():
+    found = []
+    word = re.compile(r"(?<![\w.>])(" + "|".join(PRINTING) + r")\s*\(")
+    for name in files("src/*.c", "src/*.h"):
+        if name.startswith("src/cli/"):
+            continue
+        for number, line in code_lines(name):
+            for bad in word.findall(line):
+                found.append(f"{name}:{number}: {bad}(): libraries neither print nor exit")
+    return found
+
+
+def rule_text():
+    """Blanks at line ends, missing last newline, CR, characters outside ASCII."""
+    found = []
+    for name in files("*.c", "*.h", "*.py", "*.sh", "*.md", "*.txt", "*CMakeLists.txt",
+                      "Makefile", "polyperf", ".ci/run"):
+        if name.startswith(("tests/data/", "fuzz/corpus/")):
+            continue
+        text = text_of(name)
+        if text and not text.endswith("\n"):
+            found.append(f"{name}: no newline at the end")
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.endswith((" ", "\t", "\r")) and not name.endswith(".md"):
+                found.append(f"{name}:{number}: blank at the end")
+            if not line.isascii() and not name.startswith(NON_ASCII):
+                found.append(f"{name}:{number}: not ASCII")
+            if re.search(r"\b(TODO|FIXME|XXX)\b", line) and name != "tools/lint.py":
+                found.append(f"{name}:{number}: finish it, or file an issue")
+    return found
+
+
+def rule_guards():
+    """A header's guard is its path, so that two never collide."""
+    found = []
+    for name in files("src/*.h"):
+        guard = re.sub(r"\W", "_", name.removeprefix("src/")).upper()
+        if f"#ifndef {guard}\n#define {guard}\n" not in text_of(name):
+            found.append(f"{name}: the guard is {guard}")
+    return found
+
+
+def rule_length():
+    """Files are split by 800 lines; a look again at 500 is advice."""
+    found, lengths = [], []
+    for name in c_files():
+        lines = text_of(name).count("\n")
+        lengths.append(lines)
+        if lines > SPLIT_BY:
+            found.append(f"{name}: {lines} lines; split by {SPLIT_BY}")
+        elif lines > LOOK_AGAIN:
+            print(f"  note: {name}: {lines} lines")
+    lengths.sort()
+    if lengths:
+        print(f"  {len(lengths)} C files, {sum(lengths)} lines; median "
+              f"{lengths[len(lengths) // 2]}, 90 % up to {lengths[len(lengths) * 9 // 10]}, "
+              f"largest {lengths[-1]}")
+    return found
+
+
+def main():
+    rules = {name.removeprefix("rule_"): rule for name, rule in globals().items()
+             if name.startswith("rule_")}
+    chosen = sys.argv[1:] or list(rules)
+    failed = 0
+    for name in chosen:
+        if name not in rules:
+            sys.exit(f"lint: no rule '{name}'; there are: {' '.join(rules)}")
+        start = time.monotonic()
+        found = rules[name]()
+        failed += bool(found)
+        print(f"{name}: {'ok' if not found else 'FAILED'} ({time.monotonic() - start:.0f} s)")
+        for line in found:
+            print(line)
+        sys.stdout.flush()
+    print(f"{len(chosen) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()
