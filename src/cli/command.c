@@ -100,9 +100,9 @@ static _Noreturn void print_and_exit(const struct command *command,
 {
 	struct sink out = { 0 };
 	render(&out, command, terminal_width());
-	const bool written = fwrite(out.data, 1, out.size, stdout) == out.size;
+	fwrite(out.data, 1, out.size, stdout);
 	sink_clear(&out);
-	exit(written && fflush(stdout) == 0 ? EXIT_OK : EXIT_INPUT);
+	exit(terminal_flush() ? EXIT_OK : EXIT_INPUT);
 }
 
 static error_t parse_common(int key, char *arg, struct argp_state *state)

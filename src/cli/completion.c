@@ -43,56 +43,70 @@ static void put_command(struct sink *out, const struct command *command)
 	sink_printf(out, " '\n\t\tin_order=%d\n\t\t;;\n", command->is_in_order);
 }
 
+static const char script_start[] = "_polyperf()\n"
+				   "{\n"
+				   "\tlocal current=${COMP_WORDS[COMP_CWORD]} command at=1\n"
+				   "\tlocal options='' valued='' in_order=0 commands='";
+
+static const char script_first_word[] =
+    "'\n"
+    "\tCOMPREPLY=()\n"
+    "\t[ \"${COMP_WORDS[1]}\" = --no-pager ] && at=2\n"
+    "\tif [ \"$COMP_CWORD\" -le \"$at\" ]; then\n"
+    "\t\tCOMPREPLY=($(compgen -W \"$commands --version --help --no-pager\" -- \"$current\"))\n"
+    "\t\treturn\n"
+    "\tfi\n"
+    "\tcommand=${COMP_WORDS[at]}\n"
+    "\tcase $command in\n";
+
+static const char script_end[] =
+    "\t*) return ;;\n"
+    "\tesac\n"
+    "\tif [ \"$in_order\" = 1 ] && _polyperf_other \"$((at + 1))\"; then\n"
+    "\t\treturn\n"
+    "\telif [[ $current == -* ]]; then\n"
+    "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
+    "\telif [ \"$command\" = help ]; then\n"
+    "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$current\"))\n"
+    "\telse\n"
+    "\t\tCOMPREPLY=($(compgen -f -- \"$current\"))\n"
+    "\tfi\n"
+    "}\n"
+    "# Behind the first argument of such a command another program's line begins.\n"
+    "_polyperf_other()\n"
+    "{\n"
+    "\tlocal i word\n"
+    "\tfor ((i = $1; i < COMP_CWORD; i++)); do\n"
+    "\t\tword=${COMP_WORDS[i]}\n"
+    "\t\tif [[ $valued == *\" $word \"* ]]; then\n"
+    "\t\t\t((i++))\n"
+    "\t\t\tcontinue\n"
+    "\t\telif [[ $word == -- ]]; then\n"
+    "\t\t\t((i++))\n"
+    "\t\telif [[ $word == -* ]]; then\n"
+    "\t\t\tcontinue\n"
+    "\t\tfi\n"
+    "\t\tif declare -F _command_offset >/dev/null; then\n"
+    "\t\t\t_command_offset \"$i\"\n"
+    "\t\telse\n"
+    "\t\t\tCOMPREPLY=($(compgen -c -- \"$current\") $(compgen -f -- \"$current\"))\n"
+    "\t\tfi\n"
+    "\t\treturn 0\n"
+    "\tdone\n"
+    "\treturn 1\n"
+    "}\n"
+    "complete -o filenames -o bashdefault -F _polyperf polyperf\n";
+
 void help_completion(struct sink *out)
 {
 	const struct command *command;
 	sink_text(out, "# bash completion of polyperf, made by `polyperf help --completion`.\n"
-		       "# shellcheck shell=bash disable=SC2207\n"
-		       "_polyperf()\n{\n"
-		       "\tlocal current=${COMP_WORDS[COMP_CWORD]} command='' at=1\n"
-		       "\tlocal options='' valued='' in_order=0 commands='");
+		       "# shellcheck shell=bash disable=SC2207\n");
+	sink_text(out, script_start);
 	for (size_t i = 0; (command = command_at(i)); i++)
 		sink_printf(out, "%s%s", i ? " " : "", command->name);
-	sink_text(out, "'\n"
-		       "\tCOMPREPLY=()\n"
-		       "\t[ \"${COMP_WORDS[1]}\" = --no-pager ] && at=2\n"
-		       "\tif [ \"$COMP_CWORD\" -le \"$at\" ]; then\n"
-		       "\t\tCOMPREPLY=($(compgen -W \"$commands --version --help --no-pager\" -- "
-		       "\"$current\"))\n"
-		       "\t\treturn\n"
-		       "\tfi\n"
-		       "\tcommand=${COMP_WORDS[at]}\n"
-		       "\tcase $command in\n");
+	sink_text(out, script_first_word);
 	for (size_t i = 0; (command = command_at(i)); i++)
 		put_command(out, command);
-	sink_text(
-	    out,
-	    "\t*) return ;;\n\tesac\n"
-	    "\t# Behind the first argument of such a command another program's line begins.\n"
-	    "\tlocal i word\n"
-	    "\tif [ \"$in_order\" = 1 ]; then\n"
-	    "\t\tfor ((i = at + 1; i < COMP_CWORD; i++)); do\n"
-	    "\t\t\tword=${COMP_WORDS[i]}\n"
-	    "\t\t\tif [[ $valued == *\" $word \"* ]]; then\n"
-	    "\t\t\t\t((i++))\n"
-	    "\t\t\telif [[ $word == -- || $word != -* ]]; then\n"
-	    "\t\t\t\t[ \"$word\" = -- ] && ((i++))\n"
-	    "\t\t\t\tif declare -F _command_offset >/dev/null; then\n"
-	    "\t\t\t\t\t_command_offset \"$i\"\n"
-	    "\t\t\t\telse\n"
-	    "\t\t\t\t\tCOMPREPLY=($(compgen -c -- \"$current\") $(compgen -f -- \"$current\"))\n"
-	    "\t\t\t\tfi\n"
-	    "\t\t\t\treturn\n"
-	    "\t\t\tfi\n"
-	    "\t\tdone\n"
-	    "\tfi\n"
-	    "\tif [ \"$command\" = help ]; then\n"
-	    "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$current\"))\n"
-	    "\telif [[ $current == -* ]]; then\n"
-	    "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
-	    "\telse\n"
-	    "\t\tCOMPREPLY=($(compgen -f -- \"$current\"))\n"
-	    "\tfi\n"
-	    "}\n"
-	    "complete -o filenames -o bashdefault -F _polyperf polyperf\n");
+	sink_text(out, script_end);
 }

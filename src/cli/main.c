@@ -3,8 +3,8 @@
 #include "cli/message.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
+#include "os/file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,13 +15,9 @@ static int run_command(const struct command *command, int argc, char **argv)
 	(void)snprintf(name, sizeof(name), "polyperf %s", command->name);
 	argv[0] = name;
 	const int status = command->run(argc, argv);
-	errno = 0;
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		message_error("standard output: %s", errno ? strerror(errno) : "write error");
-		return EXIT_INPUT;
-	}
+	const bool is_written = terminal_flush();
 	pager_finish();
-	return status;
+	return is_written ? status : EXIT_INPUT;
 }
 
 static int usage_error(void)
@@ -35,6 +31,7 @@ static int usage_error(void)
 
 int main(int argc, char **argv)
 {
+	os_file_guard();
 	int at = 1;
 	for (; at < argc && strcmp(argv[at], "--no-pager") == 0; at++)
 		pager_disable();
@@ -43,7 +40,7 @@ int main(int argc, char **argv)
 	const char *word = argv[at];
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
 		printf("polyperf %s\n", POLYPERF_VERSION);
-		return fflush(stdout) == 0 ? EXIT_OK : EXIT_INPUT;
+		return terminal_flush() ? EXIT_OK : EXIT_INPUT;
 	}
 	/* `polyperf --help` has no command: help takes its place. */
 	char *help[] = { NULL, NULL };

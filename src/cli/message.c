@@ -21,7 +21,8 @@ void message_quiet(void)
 /* The line is built first and written in one call, so that threads and children
  * that share standard error do not mix theirs into it.
  */
-static void say(const char *start, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void say(const char *start, const char *format,
+						      va_list args)
 {
 	char text[4096];
 	const int got = vsnprintf(text, sizeof(text), format, args);

@@ -1,9 +1,13 @@
 #include "cli/terminal.h"
 
+#include "cli/message.h"
 #include "cli/pager.h"
 #include "cli/parse.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -34,4 +38,13 @@ size_t terminal_width(void)
 	if (width < WIDTH_LEAST)
 		return WIDTH_LEAST;
 	return width > WIDTH_MOST ? WIDTH_MOST : width;
+}
+
+bool terminal_flush(void)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	message_error("standard output: %s", errno ? strerror(errno) : "write error");
+	return false;
 }

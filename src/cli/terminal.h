@@ -1,8 +1,4 @@
-/* terminal.h - where output goes: a person's terminal or a pipe.
- *
- * pager_start() before the first line of a long output, pager_finish() after the
- * last; both do nothing where standard output is no terminal.
- */
+/* terminal.h - where output goes: a person's terminal, a file or a pipe. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
@@ -14,5 +10,8 @@ bool terminal_is_there(void);
 
 /* Columns of standard output: $COLUMNS, the terminal's own width, else 80. */
 size_t terminal_width(void);
+
+/* Writes out what standard output holds. Says so, and returns false, when it could not. */
+bool terminal_flush(void);
 
 #endif

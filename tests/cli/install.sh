@@ -1,0 +1,18 @@
+#!/bin/sh
+# An installation into an empty $DESTDIR has all parts, and they work from there.
+#   tests/cli/install.sh BUILD
+set -eu
+build=$1
+destdir=$(mktemp -d)
+trap 'rm -rf "$destdir"' EXIT
+DESTDIR=$destdir cmake --install "$build" --prefix /opt/polyperf >/dev/null
+at=$destdir/opt/polyperf
+"$at/bin/polyperf" --version
+for file in share/man/man1/polyperf.1 share/man/man1/polyperf-help.1 \
+	share/bash-completion/completions/polyperf share/doc/polyperf/README.md \
+	share/doc/polyperf/LICENSE share/doc/polyperf/ARCHITECTURE.md; do
+	test -s "$at/$file" || { echo "missing: $file"; exit 1; }
+done
+bash -c ". '$at/share/bash-completion/completions/polyperf' && complete -p polyperf"
+outside=$(find "$destdir" -type f ! -path "$at/*")
+[ -z "$outside" ] || { echo "outside the prefix: $outside"; exit 1; }
