@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Names the samples of a recording the slow and obvious way, to compare polyperf with.
+
+    oracle.py PERF_DATA [--dump FILE]... [--map FILE]...
+
+prints a line for each frame in JIT code: tid, time, depth, address, name. Shares no
+code with polyperf and reads only what the captures need: little-endian
+recordings with one layout of samples, dumps named jit-PID.dump, maps named
+perf-PID.map. tests/captures/README.md says how a frame gets its name.
+"""
+import argparse
+import collections
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+
+SKEW_NS = 20_000_000
+CONTEXT_FLOOR = 0xfffffffffffff000  # callchain entries from here on are marks, not addresses
+
+Sample = collections.namedtuple("Sample", "pid tid time frames")
+Code = collections.namedtuple("Code", "time start end name")
+
+
+# --- perf.data ---
+
+RECORD_SAMPLE, RECORD_HEADER_ATTR = 9, 64
+RECORD_COMPRESSED, RECORD_COMPRESSED2 = 81, 83
+IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM, IDENTIFIER = (
+    1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 65536)
+
+
+def sample_type_of_attr(attr):
+    return struct.unpack_from("<Q", attr, 24)[0]
+
+
+def read_sample(body, sample_type):
+    at = 8 if sample_type & IDENTIFIER else 0
+    ip = pid = tid = time = 0
+    if sample_type & IP:
+        ip, at = struct.unpack_from("<Q", body, at)[0], at + 8
+    if sample_type & TID:
+        (pid, tid), at = struct.unpack_from("<II", body, at), at + 8
+    if sample_type & TIME:
+        time, at = struct.unpack_from("<Q", body, at)[0], at + 8
+    at += 8 * sum(bool(sample_type & bit) for bit in (ADDR, ID, STREAM, CPU, PERIOD))
+    frames = [ip]
+    if sample_type & CALLCHAIN and not sample_type & READ:
+        count = struct.unpack_from("<Q", body, at)[0]
+        chain = struct.unpack_from(f"<{count}Q", body, at + 8)
+        frames = [address for address in chain if address < CONTEXT_FLOOR] or [ip]
+    return Sample(pid, tid, time, frames)
+
+
+def split_records(data):
+    """(type, body) of each record, and what is left of one that is not complete."""
+    records, at = [], 0
+    while at + 8 <= len(data):
+        kind, _, size = struct.unpack_from("<IHH", data, at)
+        if size < 8 or at + size > len(data):
+            break
+        records.append((kind, data[at + 8:at + size]))
+        at += size
+    return records, data[at:]
+
+
+def unpack_compressed(chunks):
+    done = subprocess.run(["zstd", "-dcq"], input=b"".join(chunks), capture_output=True)
+    return done.stdout
+
+
+def read_recording(data):
+    """All samples, in the order of the file."""
+    if data[:8] != b"PERFILE2":
+        sys.exit("oracle: not a perf.data file")
+    header_size = struct.unpack_from("<Q", data, 8)[0]
+    sample_type = 0
+    if header_size > 16:
+        attr_size, attrs_at, attrs_size, data_at, data_size = struct.unpack_from("<5Q", data, 16)
+        types = {sample_type_of_attr(data[at:at + attr_size])
+                 for at in range(attrs_at, attrs_at + attrs_size, attr_size)}
+        assert len(types) == 1, "events of different layouts"
+        sample_type = types.pop()
+        data = data[data_at:data_at + data_size]
+    else:
+        data = data[header_size:]
+
+    records, _ = split_records(data)
+    chunks = []
+    for kind, body in records:
+        if kind == RECORD_HEADER_ATTR:
+            sample_type = sample_type_of_attr(body)
+        elif kind == RECORD_COMPRESSED:
+            chunks.append(body)
+        elif kind == RECORD_COMPRESSED2:
+            size = struct.unpack_from("<Q", body)[0]
+            chunks.append(body[8:8 + size])
+    if chunks:
+        unpacked, _ = split_records(unpack_compressed(chunks))
+        records += unpacked
+    return [read_sample(body, sample_type) for kind, body in records if kind == RECORD_SAMPLE]
+
+
+# --- what the runtime says ---
+
+def read_jitdump(data):
+    """Loads in the order of time. A record that cannot be right ends the file."""
+    assert data[:4] == b"DTiJ", "not a little-endian jitdump"
+    at = struct.unpack_from("<I", data, 8)[0]
+    loads = []
+    while at + 16 <= len(data):
+        kind, size, time = struct.unpack_from("<IIQ", data, at)
+        if size < 16 or at + size > len(data):
+            break
+        if kind == 0:
+            start, length = struct.unpack_from("<QQ", data, at + 32)
+            end_of_name = data.index(b"\0", at + 56)
+            name = data[at + 56:end_of_name].decode(errors="surrogateescape")
+            loads.append(Code(time, start, start + length, name))
+        assert kind != 1, "no capture has moved code"
+        at += size
+    return sorted(loads, key=lambda load: load.time)
+
+
+def read_map(data):
+    """Entries in the order of the file, which has no times."""
+    entries = []
+    for line in data.split(b"\n"):
+        found = re.match(rb"\s*(?:0[xX])?([0-9a-fA-F]+)\s+(?:0[xX])?([0-9a-fA-F]+)\s(.*)$",
+                         line.rstrip(b"\r"), re.DOTALL)
+        if found:
+            start, length = int(found[1], 16), int(found[2], 16)
+            entries.append(Code(0, start, start + length,
+                                found[3].decode(errors="surrogateescape")))
+    return entries
+
+
+class ByPage:
+    """Finds all code that covers an address, in the order given, without walking all of it."""
+
+    def __init__(self, codes):
+        self.pages = collections.defaultdict(list)
+        for code in codes:
+            for page in range(code.start >> 12, (max(code.end - 1, code.start) >> 12) + 1):
+                self.pages[page].append(code)
+
+    def at(self, address):
+        return [code for code in self.pages.get(address >> 12, ())
+                if code.start <= address < code.end]
+
+    def overlapping(self, start, end):
+        found = []
+        for page in range(start >> 12, (end - 1 >> 12) + 1):
+            found += [c for c in self.pages.get(page, ()) if c.start < end and start < c.end]
+        return found
+
+
+class Process:
+    def __init__(self, loads, entries):
+        self.loads = ByPage(loads)
+        self.entries = ByPage(entries)
+        self.all_names = {code.name for code in [*loads, *entries]}
+
+    def find_load(self, address, time):
+        """The newest load by then that nothing replaced; else one that comes soon, or is first."""
+        covering = self.loads.at(address)
+        for load in reversed(covering):
+            if load.time <= time:
+                later = [other for other in self.loads.overlapping(load.start, load.end)
+                         if load.time < other.time <= time]
+                return None if later else load
+        if covering and covering[0].time - time <= SKEW_NS:
+            return covering[0]
+        # Nobody owned the address before, so whoever comes first is taken to be there already.
+        return covering[0] if covering else None
+
+    def dead_names(self, address, time):
+        """Whose code was here before it was overwritten in part."""
+        return {load.name for load in self.loads.at(address) if load.time <= time}
+
+    def name(self, address, time):
+        load = self.find_load(address, time)
+        if load:
+            return load.name
+        entries = self.entries.at(address)
+        return entries[-1].name if entries else None
+
+
+def pid_of(path, pattern):
+    found = re.search(pattern, pathlib.Path(path).name)
+    if not found:
+        sys.exit(f"oracle: no process id in the name of {path}")
+    return int(found[1])
+
+
+def read_processes(dumps, maps):
+    """By process id; dumps and maps are pairs of path and content."""
+    loads, entries = collections.defaultdict(list), collections.defaultdict(list)
+    for path, content in dumps:
+        loads[pid_of(path, r"jit-(\d+)\.dump")] += read_jitdump(content)
+    for path, content in maps:
+        entries[pid_of(path, r"perf-(\d+)\.map")] += read_map(content)
+    return {pid: Process(loads[pid], entries[pid]) for pid in {*loads, *entries}}
+
+
+def name_samples(samples, processes):
+    """(sample, [(depth, address, name)]) for each sample with a frame in JIT code.
+
+    A caller's address is where it goes on after the call, so the byte before it decides.
+    """
+    for sample in samples:
+        process = processes.get(sample.pid)
+        if not process:
+            continue
+        named = []
+        for depth, address in enumerate(sample.frames):
+            name = process.name(address - (depth > 0), sample.time)
+            if name is not None:
+                named.append((depth, address, name))
+        if named:
+            yield sample, named
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("recording", type=pathlib.Path)
+    parser.add_argument("--dump", type=pathlib.Path, action="append", default=[])
+    parser.add_argument("--map", type=pathlib.Path, action="append", default=[])
+    given = parser.parse_args()
+    processes = read_processes([(path, path.read_bytes()) for path in given.dump],
+                               [(path, path.read_bytes()) for path in given.map])
+    sys.stdout.reconfigure(errors="surrogateescape")
+    for sample, named in name_samples(read_recording(given.recording.read_bytes()), processes):
+        for depth, address, name in named:
+            print(sample.tid, sample.time, depth, f"{address:x}", name)
+
+
+if __name__ == "__main__":
+    main()
