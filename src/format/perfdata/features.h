@@ -35,9 +35,20 @@ struct perfdata_clock_data {
 	uint64_t clockid_ns;    /* ... read together with the recording's clock */
 };
 
+struct perfdata_compression {
+	uint32_t version;
+	uint32_t kind; /* PERFDATA_COMPRESSION_ZSTD */
+	uint32_t level;
+	uint32_t ratio;
+	uint32_t block_bytes; /* at most so much is in one compressed record, unpacked */
+};
+
 /* Each returns 0, STATUS_NOT_FOUND or STATUS_CORRUPT. */
 int perfdata_clock_data(const struct perfdata *file, struct perfdata_clock_data *data);
 int perfdata_sample_time(const struct perfdata *file, uint64_t *first_ns, uint64_t *last_ns);
+int perfdata_clock_resolution(const struct perfdata *file, uint64_t *resolution_ns);
+int perfdata_total_memory(const struct perfdata *file, uint64_t *kib);
+int perfdata_compression(const struct perfdata *file, struct perfdata_compression *compression);
 int perfdata_cpu_count(const struct perfdata *file, uint32_t *online, uint32_t *available);
 
 #endif

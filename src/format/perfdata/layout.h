@@ -30,6 +30,7 @@ enum perfdata_record_type {
 	PERFDATA_CGROUP = 19,
 	PERFDATA_TEXT_POKE = 20,
 	PERFDATA_AUX_OUTPUT_HW_ID = 21,
+	PERFDATA_CALLCHAIN_DEFERRED = 22,
 	/* Written by perf itself, not by the kernel. */
 	PERFDATA_HEADER_ATTR = 64,
 	PERFDATA_HEADER_EVENT_TYPE = 65,
@@ -69,7 +70,25 @@ enum perfdata_misc {
 	PERFDATA_MISC_COMM_EXEC = 1 << 13,
 	PERFDATA_MISC_MMAP_DATA = 1 << 13,
 	PERFDATA_MISC_MMAP_BUILD_ID = 1 << 14,
-	PERFDATA_MISC_KSYMBOL_UNREGISTER = 1, /* ksymbol flags, not misc */
+	PERFDATA_MISC_SWITCH_OUT = 1 << 13,
+	PERFDATA_MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+	PERFDATA_MISC_BUILD_ID_SIZE = 1 << 15, /* in build id entries: byte 20 is the size */
+	PERFDATA_MISC_KSYMBOL_UNREGISTER = 1,  /* ksymbol flags, not misc */
+};
+
+enum perfdata_event_update {
+	PERFDATA_EVENT_UPDATE_UNIT = 0,
+	PERFDATA_EVENT_UPDATE_SCALE = 1,
+	PERFDATA_EVENT_UPDATE_NAME = 2,
+	PERFDATA_EVENT_UPDATE_CPUS = 3,
+};
+
+enum {
+	PERFDATA_RECORD_HEADER_SIZE = 8,
+	PERFDATA_RECORD_LIMIT = 65535, /* a record's size is 16 bits wide */
+	PERFDATA_PIPE_HEADER_SIZE = 16,
+	PERFDATA_ATTR_SIZE_MIN = 64, /* the attr's first version */
+	PERFDATA_COMPRESSION_ZSTD = 1,
 };
 
 /* Words of a callchain at or above this are marks, not addresses. */
@@ -108,6 +127,10 @@ enum perfdata_misc {
 #define PERFDATA_SAMPLE_DATA_PAGE_SIZE (1ull << 22)
 #define PERFDATA_SAMPLE_CODE_PAGE_SIZE (1ull << 23)
 #define PERFDATA_SAMPLE_WEIGHT_STRUCT (1ull << 24)
+
+/* attr.branch_sample_type: what a branch stack carries besides its entries. */
+#define PERFDATA_BRANCH_HW_INDEX (1ull << 17)
+#define PERFDATA_BRANCH_COUNTERS (1ull << 19)
 
 /* attr flags, as bits of the 64-bit word at offset 40 (little-endian numbering). */
 #define PERFDATA_ATTR_DISABLED (1ull << 0)

@@ -12,7 +12,8 @@
  * records: what they hold comes out as ordinary records. Does no I/O. Attrs and
  * features of pipe mode become known as their records pass; all others are
  * there after perfdata_open(). A record that contradicts itself is counted,
- * named in perfdata_problems() and passed over.
+ * named by perfdata_problem() and passed over; one of an unknown type is counted
+ * too, but handed out.
  *
  * One thread at a time. `bytes` must outlive the reader; strings and arrays it
  * returns live until perfdata_close().
@@ -21,6 +22,7 @@
 #define FORMAT_PERFDATA_READER_H
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "format/perfdata/layout.h"
 
 #include <stdbool.h>
@@ -33,6 +35,8 @@ struct perfdata_attr {
 	uint32_t type;
 	uint32_t size; /* as the file says; may be larger than what we know */
 	uint64_t config;
+	uint64_t config1; /* a breakpoint's address */
+	uint64_t config2;
 	uint64_t sample_period; /* or frequency, with PERFDATA_ATTR_FREQ */
 	uint64_t sample_type;
 	uint64_t read_format;
@@ -56,11 +60,14 @@ struct perfdata_record {
 	uint32_t type; /* an enum perfdata_record_type, or one newer than this build */
 	uint16_t misc;
 	uint64_t offset;   /* in the file; of the outer record when it was compressed */
+	uint64_t ordinal;  /* 1 for the first record; those inside compressed ones count each */
 	struct bytes body; /* behind the 8-byte header */
 	bool stable; /* body lives as long as the reader; else until the next perfdata_next() */
 };
 
-/* What was wrong with the input; kinds, not single cases. */
+/* What was wrong with the input; kinds, not single cases. Reading records a
+ * second time, in the same order, counts nothing twice.
+ */
 struct perfdata_problem {
 	uint64_t first_offset;
 	uint64_t count;
@@ -77,7 +84,7 @@ int perfdata_open(struct perfdata **file, struct bytes bytes, uint64_t *error_of
 void perfdata_close(struct perfdata *file);
 
 /* Returns 1 with *record filled, 0 at the end, or a negative status from which
- * there is no going on (the records read so far stand).
+ * there is no going on (the records read so far stand): NO_MEMORY only.
  */
 int perfdata_next(struct perfdata *file, struct perfdata_record *record);
 
@@ -88,7 +95,13 @@ bool perfdata_is_pipe(const struct perfdata *file);
 bool perfdata_is_swapped(const struct perfdata *file);
 bool perfdata_is_compressed(const struct perfdata *file);
 
-/* Where the events' part ends and a tail may begin; the whole size in pipe mode. */
+/* True if the file was never finished: its header does not say how long the records are. */
+bool perfdata_is_interrupted(const struct perfdata *file);
+
+/* Where the events' part ends and a tail may begin. In pipe mode and in an
+ * interrupted file: where records end, known once perfdata_next() returned 0;
+ * the whole size before.
+ */
 uint64_t perfdata_end_offset(const struct perfdata *file);
 
 size_t perfdata_event_count(const struct perfdata *file);

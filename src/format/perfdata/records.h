@@ -5,9 +5,11 @@
  *           use(&map);
  *
  * Each decoder takes records of its kinds only, returns 0 or STATUS_TRUNCATED
- * or STATUS_CORRUPT, and allocates nothing. Strings and bytes point into the
- * record's body. `id` is the sample_id trailer (all zero where the attrs have
- * no sample_id_all): its time_ns is the record's time.
+ * or STATUS_CORRUPT (STATUS_NOT_FOUND for a sample of an event that no attr
+ * speaks of), counts that among the reader's problems, and allocates nothing.
+ * Strings and bytes point into the record's body. `id` is the sample_id trailer
+ * (all zero where the attrs have no sample_id_all): its time_ns is the record's
+ * time. After a failure what was to be filled holds nothing of use.
  */
 #ifndef FORMAT_PERFDATA_RECORDS_H
 #define FORMAT_PERFDATA_RECORDS_H
@@ -47,6 +49,26 @@ struct perfdata_sample {
 	struct bytes user_regs;  /* 8 bytes each, file byte order */
 	struct bytes user_stack; /* only the part the kernel could copy */
 	uint64_t cgroup;
+	/* The rest is seldom asked for; bytes are in file byte order. */
+	struct bytes read;     /* counter values: see perfdata_sample_read() */
+	struct bytes branches; /* 24 bytes each: from, to, flags */
+	uint64_t weight;
+	uint64_t data_src;
+	uint64_t transaction;
+	uint64_t intr_regs_abi;
+	uint64_t intr_regs_mask;
+	struct bytes intr_regs;
+	uint64_t phys_addr;
+	uint64_t data_page_size;
+	uint64_t code_page_size;
+	struct bytes aux;
+};
+
+/* One counter of PERF_SAMPLE_READ: the event's own, or one of its group. */
+struct perfdata_read_value {
+	uint64_t value;
+	uint64_t id;   /* 0 if not told */
+	uint64_t lost; /* 0 if not told */
 };
 
 struct perfdata_mmap {
@@ -148,8 +170,53 @@ struct perfdata_time_conv {
 	bool cap_short;
 };
 
+/* AUX: new data in the trace buffer, which itself comes in AUXTRACE records. */
+struct perfdata_aux {
+	struct perfdata_sample_id id;
+	uint64_t offset;
+	uint64_t size;
+	uint64_t flags;
+};
+
+/* THROTTLE and UNTHROTTLE: sampling was too fast and stood still between them. */
+struct perfdata_throttle {
+	struct perfdata_sample_id id;
+	uint64_t time_ns;
+	uint64_t event_id;
+};
+
+/* SWITCH and SWITCH_CPU_WIDE. */
+struct perfdata_switch {
+	struct perfdata_sample_id id;
+	uint32_t other_pid; /* next (out) or previous (in); 0 in SWITCH */
+	uint32_t other_tid;
+	bool is_out;
+	bool is_preempt;
+};
+
+/* The user part of an earlier sample's chain, which has the cookie behind
+ * PERFDATA_CONTEXT_USER_DEFERRED.
+ */
+struct perfdata_deferred_chain {
+	struct perfdata_sample_id id;
+	uint64_t cookie;
+	const uint8_t *chain; /* as in struct perfdata_sample */
+	size_t chain_count;
+};
+
+/* One entry of ID_INDEX. */
+struct perfdata_id_entry {
+	uint64_t id;
+	uint64_t ring; /* number of the buffer its records went through */
+	uint64_t cpu;  /* UINT64_MAX: any */
+	uint64_t tid;
+};
+
 int perfdata_decode_sample(struct perfdata *, const struct perfdata_record *,
 			   struct perfdata_sample *);
+/* Counter `index` of a sample: 0, or NOT_FOUND past the last. */
+int perfdata_sample_read(const struct perfdata *, const struct perfdata_sample *, size_t index,
+			 struct perfdata_read_value *);
 int perfdata_decode_mmap(struct perfdata *, const struct perfdata_record *, struct perfdata_mmap *);
 int perfdata_decode_comm(struct perfdata *, const struct perfdata_record *, struct perfdata_comm *);
 int perfdata_decode_task(struct perfdata *, const struct perfdata_record *, struct perfdata_task *);
@@ -167,10 +234,22 @@ int perfdata_decode_text_poke(struct perfdata *, const struct perfdata_record *,
 int perfdata_decode_time_conv(struct perfdata *, const struct perfdata_record *,
 			      struct perfdata_time_conv *);
 
+int perfdata_decode_aux(struct perfdata *, const struct perfdata_record *, struct perfdata_aux *);
+int perfdata_decode_throttle(struct perfdata *, const struct perfdata_record *,
+			     struct perfdata_throttle *);
+int perfdata_decode_switch(struct perfdata *, const struct perfdata_record *,
+			   struct perfdata_switch *);
+int perfdata_decode_deferred_chain(struct perfdata *, const struct perfdata_record *,
+				   struct perfdata_deferred_chain *);
+
+/* Entry `index` of an ID_INDEX record: 0, NOT_FOUND past the last, or TRUNCATED. */
+int perfdata_decode_id_entry(struct perfdata *, const struct perfdata_record *, size_t index,
+			     struct perfdata_id_entry *);
+
 /* The time of any record that carries one, or 0. Cheap: reads the trailer only. */
 uint64_t perfdata_record_time_ns(struct perfdata *, const struct perfdata_record *);
 
-/* A static name such as "MMAP2", or "type 99" in a static buffer's stead: "unknown". */
+/* A static name such as "MMAP2", or "unknown". */
 const char *perfdata_record_name(uint32_t type);
 
 #endif

@@ -6,9 +6,14 @@
  * the offsets.
  *
  *   struct perfdata_layout layout = perfdata_begin(&out, events, event_count);
- *   ... write out, then records ...
- *   perfdata_features_begin / _add / _end
- *   perfdata_header(&out, &layout)
+ *   ... write `out`, then records, to the file; set layout.data_size ...
+ *   perfdata_features(&out, &layout, layout.data_offset + layout.data_size, features, count);
+ *   ... write `out` behind the records ...
+ *   perfdata_header(&out, &layout);
+ *   ... write `out` over the first bytes of the file ...
+ *
+ * All numbers are in host byte order. A call without memory marks the sink as
+ * failed. Texts too long for a record are cut.
  */
 #ifndef FORMAT_PERFDATA_WRITER_H
 #define FORMAT_PERFDATA_WRITER_H
@@ -18,8 +23,12 @@
 
 #include <stdint.h>
 
+/* Attr fields that stock perf may not know yet are left out where they are 0,
+ * since perf opens no file with attrs larger than its own.
+ */
 struct perfdata_new_event {
-	const void *attr; /* a struct perf_event_attr of attr_size bytes, host order */
+	const void
+	    *attr; /* a struct perf_event_attr of attr_size bytes (at least 64), host order */
 	uint32_t attr_size;
 	const uint64_t *ids;
 	size_t id_count;
@@ -44,9 +53,10 @@ void perfdata_header(struct sink *out, const struct perfdata_layout *layout);
 
 enum { PERFDATA_HEADER_SIZE = 104 };
 
-/* Feature sections follow the data. Fill `sections` (each starts empty; the
- * caller owns and clears them), then perfdata_features() writes the table and
- * them, for a file whose data end at `offset`, and sets layout->feature_bits.
+/* Feature sections follow the data. Fill each `content` (it starts empty; the
+ * caller owns and clears it), then perfdata_features() writes the table and
+ * them, in the order perf asks for, for a file whose data end at `offset`, and
+ * sets layout->feature_bits. Of a feature given twice the first counts.
  */
 struct perfdata_new_feature {
 	unsigned feature;
@@ -64,6 +74,16 @@ void perfdata_put_build_id(struct sink *content, uint16_t misc, int32_t pid, str
 			   const char *path);
 void perfdata_put_clock_data(struct sink *content, uint32_t clockid, uint64_t wall_clock_ns,
 			     uint64_t clockid_ns);
+
+void perfdata_put_clock_resolution(struct sink *content, uint64_t resolution_ns); /* CLOCKID */
+void perfdata_put_nrcpus(struct sink *content, uint32_t online, uint32_t available);
+void perfdata_put_total_memory(struct sink *content, uint64_t kib);
+void perfdata_put_sample_time(struct sink *content, uint64_t first_ns, uint64_t last_ns);
+/* `block_bytes`: the most that was ever given to perfdata_compress() at once. Perf's
+ * readers unpack into a buffer of that size. `ratio`: unpacked to packed, rounded.
+ */
+void perfdata_put_compressed_feature(struct sink *content, uint32_t level, uint32_t ratio,
+				     uint32_t block_bytes);
 
 /* The sample_id trailer of a synthesized record, in the order sample_type asks for. */
 struct perfdata_new_id {
@@ -92,7 +112,7 @@ struct perfdata_new_mmap2 {
 	const char *path;
 };
 
-/* Whole records, appended to `out`. */
+/* Whole records, appended to `out`. `id` may be NULL where the attrs have no sample_id_all. */
 void perfdata_put_mmap2(struct sink *out, const struct perfdata_new_mmap2 *map,
 			const struct perfdata_new_id *id);
 /* The kernel's own mapping, or a module: an MMAP record of pid -1. */
@@ -111,5 +131,28 @@ void perfdata_put_ksymbol(struct sink *out, uint64_t start_avma, uint32_t size, 
 void perfdata_put_lost_samples(struct sink *out, uint64_t count, const struct perfdata_new_id *id);
 void perfdata_put_time_conv(struct sink *out, uint64_t shift, uint64_t mult, uint64_t zero);
 void perfdata_put_finished_round(struct sink *out);
+void perfdata_put_bpf_event(struct sink *out, uint16_t kind, uint32_t program_id,
+			    const uint8_t tag[8], const struct perfdata_new_id *id);
+void perfdata_put_cgroup(struct sink *out, uint64_t cgroup, const char *path,
+			 const struct perfdata_new_id *id);
+void perfdata_put_exit(struct sink *out, uint32_t pid, uint32_t parent_pid, uint32_t tid,
+		       uint32_t parent_tid, const struct perfdata_new_id *id);
+/* The trailer alone, for records the caller makes. */
+void perfdata_put_id(struct sink *out, const struct perfdata_new_id *id);
+
+/* Packs records into COMPRESSED records: one zstd stream from the first call to
+ * the last, so the pieces must stay in order and none may be missing. Everything
+ * given is in `out` when the call returns; every piece can be unpacked alone by a
+ * reader that has those before.
+ */
+struct perfdata_compressor;
+
+/* Level 1 to 22; 0 is zstd's default. Returns 0 or NO_MEMORY. */
+int perfdata_compressor_open(struct perfdata_compressor **compressor, int level);
+void perfdata_compressor_close(struct perfdata_compressor *compressor);
+
+/* Returns 0, or NO_MEMORY, after which the stream is broken. */
+int perfdata_compress(struct perfdata_compressor *compressor, struct bytes records,
+		      struct sink *out);
 
 #endif

@@ -1,0 +1,148 @@
+/* internal.h - what the files of this folder share. Not to be included elsewhere. */
+#ifndef FORMAT_PERFDATA_INTERNAL_H
+#define FORMAT_PERFDATA_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/vector.h"
+#include "format/perfdata/reader.h"
+#include "format/perfdata/records.h"
+
+enum { SHAPE_NONE = 0xffff };
+
+/* Where things are in the samples and trailers of an event; made once from its attr. */
+struct perfdata_shape {
+	uint16_t fixed_size;          /* a sample's fields before READ */
+	uint16_t sample_id_at;        /* or SHAPE_NONE */
+	uint16_t sample_time_at;      /* or SHAPE_NONE */
+	uint16_t trailer_size;        /* 0 without sample_id_all */
+	uint16_t trailer_id_from_end; /* or SHAPE_NONE */
+	uint16_t trailer_time_at;     /* or SHAPE_NONE */
+};
+
+struct perfdata_source {
+	struct perfdata_event event;
+	struct perfdata_shape shape;
+	uint64_t default_period;
+	size_t index;
+};
+
+struct perfdata_id_slot {
+	uint64_t id;
+	struct perfdata_source *source; /* NULL: free */
+};
+
+struct perfdata_problem_kind {
+	struct perfdata_problem problem;
+	uint64_t last_ordinal; /* the record it was counted for last */
+};
+
+struct perfdata_inflate;
+
+struct perfdata {
+	struct bytes in;
+	const uint8_t *pos;
+	const uint8_t *end; /* of the records, as far as known */
+	uint64_t ordinal;
+	bool swap;
+	bool big_endian;
+	bool pipe;
+	bool interrupted;
+	bool compressed;
+	struct perfdata_inflate *inflate; /* NULL before the first compressed record */
+	bool inflating;                   /* the current outer record may still give records */
+
+	VECTOR(struct perfdata_source *) sources; /* each in the arena */
+	struct perfdata_id_slot *id_slots;
+	size_t id_slot_count; /* a power of two, or 0 */
+	size_t id_count;
+	unsigned sample_id_words; /* bit n: ids of some event's samples are at 8 * n */
+	unsigned
+	    trailer_id_words; /* bit n: ids of some event's trailers are 8 * n before the end */
+	const struct perfdata_source
+	    *without_id; /* the first one whose samples have none, or NULL */
+
+	const uint8_t *data_begin;
+	uint64_t end_offset;
+	uint64_t learned_ordinal; /* what records up to here teach is known */
+	struct bytes features[PERFDATA_FEATURE_LIMIT];
+	VECTOR(const char *) cmdline;
+	uint64_t *chain_scratch; /* a swapped callchain */
+	VECTOR(struct perfdata_problem_kind) problems;
+	struct arena arena;
+};
+
+static inline uint64_t perfdata_get64(const struct perfdata *file, const uint8_t *at)
+{
+	uint64_t value;
+	memcpy(&value, at, sizeof(value));
+	return file->swap ? __builtin_bswap64(value) : value;
+}
+
+static inline uint32_t perfdata_get32(const struct perfdata *file, const uint8_t *at)
+{
+	uint32_t value;
+	memcpy(&value, at, sizeof(value));
+	return file->swap ? __builtin_bswap32(value) : value;
+}
+
+static inline uint16_t perfdata_get16(const struct perfdata *file, const uint8_t *at)
+{
+	uint16_t value;
+	memcpy(&value, at, sizeof(value));
+	return file->swap ? __builtin_bswap16(value) : value;
+}
+
+static inline struct cursor perfdata_cursor(const struct perfdata *file, struct bytes in)
+{
+	struct cursor c = cursor_over(in);
+	c.swap = file->swap;
+	return c;
+}
+
+/* problems.c: counts a problem; returns `status`, to be passed on. */
+int perfdata_note(struct perfdata *file, uint32_t type, uint64_t offset, int status,
+		  const char *what);
+int perfdata_note_record(struct perfdata *file, const struct perfdata_record *record, int status,
+			 const char *what);
+
+/* header.c: fills the file's places, events and features from its first bytes. */
+int perfdata_read_header(struct perfdata *file, uint64_t *error_offset);
+
+/* attr.c */
+void perfdata_read_attr(const struct perfdata *file, struct bytes in, struct perfdata_attr *attr);
+const char *perfdata_make_name(struct arena *arena, const struct perfdata_attr *attr);
+
+/* events.c: the id array is copied. Returns 0 or NO_MEMORY. */
+int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, struct bytes ids);
+struct perfdata_source *perfdata_find_id(const struct perfdata *file, uint64_t id);
+const struct perfdata_source *perfdata_source_of_sample(const struct perfdata *file,
+							struct bytes body);
+const struct perfdata_source *perfdata_source_of_trailer(const struct perfdata *file,
+							 struct bytes body);
+void perfdata_set_name(struct perfdata *file, struct perfdata_source *source, struct bytes name);
+
+/* features.c: takes names from EVENT_DESC and arguments from CMDLINE. */
+void perfdata_learn_feature(struct perfdata *file, unsigned feature, struct bytes content);
+
+/* learn.c: what HEADER_ATTR, EVENT_UPDATE and HEADER_FEATURE records tell. */
+int perfdata_learn(struct perfdata *file, const struct perfdata_record *record);
+
+/* inflate.c: feeds one COMPRESSED record; then perfdata_inflate_next() gives what is in it. */
+int perfdata_inflate_feed(struct perfdata *file, const struct perfdata_record *outer);
+int perfdata_inflate_next(struct perfdata *file, struct perfdata_record *record);
+void perfdata_inflate_rewind(struct perfdata_inflate *inflate);
+void perfdata_inflate_free(struct perfdata_inflate *inflate);
+/* True if a record was begun and the input gave no end of it. */
+bool perfdata_inflate_pending(const struct perfdata_inflate *inflate);
+
+/* trailer.c: splits a record of the kernel into `body` and the trailer behind it. */
+void perfdata_split_trailer(const struct perfdata *file, const struct perfdata_record *record,
+			    struct cursor *body, struct perfdata_sample_id *id);
+
+/* sample.c: `count` words at `at` in host byte order; NULL without memory. */
+const uint8_t *perfdata_chain(struct perfdata *file, const uint8_t *at, size_t count);
+
+/* reader.c */
+bool perfdata_plausible(const struct perfdata *file, const uint8_t *at, size_t left);
+
+#endif
