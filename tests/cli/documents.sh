@@ -33,7 +33,7 @@ completes() { # EXPECTED WORD...
 }
 
 man_is_clean() { # PAGE
-	MANWIDTH=80 man --warnings -E UTF-8 -l "$1" 2>&1 >/dev/null
+	{ MANWIDTH=80 man --warnings -E UTF-8 -l "$1" >/dev/null; } 2>&1
 }
 
 has_name() { # PAGE NAME
