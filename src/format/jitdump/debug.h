@@ -25,20 +25,35 @@ struct jitdump_debug_entry {
 	uint32_t line;     /* 1-based; 0: none */
 	uint32_t column;   /* the format's discriminator; V8's column */
 	struct bytes file; /* "" at ends; a repeated name is given in full */
+	/* The length of `file` and its bytes from the 17th on are right; the others
+	 * may be anything, NULs included. See jitdump_debug_repair_name().
+	 */
 	bool is_name_damaged;
 };
 
 struct jitdump_debug_walk {
 	struct cursor entries;
 	uint64_t left;
+	uint64_t code_avma;
 	struct jitdump_debug_style style;
 	struct bytes file;
-	size_t stride; /* of an entry's bytes where constant, else 0 */
+	size_t stride; /* of an entry's bytes where names are damaged, else 0 */
 };
 
+/* Walks the file once, only as far as it must. A file without DEBUG_INFO has no bias. */
 struct jitdump_debug_style jitdump_debug_style(struct bytes file);
+
 void jitdump_debug_walk_init(struct jitdump_debug_walk *walk, const struct jitdump_record *record,
 			     struct jitdump_debug_style style);
+
+/* Returns 1 with *entry filled, 0 behind the last, or STATUS_CORRUPT where the
+ * record promises more entries than its bytes hold.
+ */
 int jitdump_debug_entry_next(struct jitdump_debug_walk *walk, struct jitdump_debug_entry *entry);
+
+/* V8 writes the script's path into the function's name too. Returns the part of
+ * `symbol` that the damaged name was, or no bytes where the two do not fit.
+ */
+struct bytes jitdump_debug_repair_name(struct bytes damaged, struct bytes symbol);
 
 #endif

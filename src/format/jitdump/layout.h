@@ -21,6 +21,19 @@ enum jitdump_id {
 	JITDUMP_DEBUG_INFO = 2,
 	JITDUMP_CLOSE = 3,
 	JITDUMP_UNWINDING_INFO = 4,
+	/* Ours, docs/formats/jitdump.md: other readers pass over kinds they do not know. */
+	JITDUMP_EXTENSION_FIRST = 0x50500000,
+	JITDUMP_EXTENSION_LAST = 0x5050ffff,
+};
+
+/* The fixed part of each kind, prefix included; a LOAD has its name's NUL behind it. */
+enum jitdump_fixed_size {
+	JITDUMP_CODE_LOAD_SIZE = 56,
+	JITDUMP_CODE_MOVE_SIZE = 64,
+	JITDUMP_DEBUG_INFO_SIZE = 32,
+	JITDUMP_DEBUG_ENTRY_SIZE = 16, /* address, line, discriminator; then the name */
+	JITDUMP_CLOSE_SIZE = 16,
+	JITDUMP_UNWINDING_INFO_SIZE = 40,
 };
 
 #endif

@@ -6,7 +6,8 @@
  *   while (got >= 0 && (got = jitdump_reader_next(&reader, &record)) > 0)
  *           use(&record);
  *
- * Does no I/O and allocates nothing. Strings and code in a record point into
+ * Does no I/O and allocates nothing; touches no code bytes except to search
+ * behind dirt. Strings and code in a record point into
  * the bytes given to jitdump_reader_init() and live as long as those do. Dirt
  * that real runtimes write (torn and interleaved records, zero tails, missing
  * code bytes) is passed over: the reader finds the next plausible record and
@@ -57,6 +58,7 @@ struct jitdump_record {
 	uint64_t time_ns;  /* the recording's clock; ticks where reader->is_arch_timestamp */
 	uint64_t offset;   /* of this record in the file */
 	struct bytes body; /* behind the 16-byte prefix */
+	bool is_torn;      /* its end is missing: code or entries may be short */
 	union {
 		struct jitdump_code_load code_load;
 		struct jitdump_code_move code_move;
@@ -65,10 +67,24 @@ struct jitdump_record {
 	};
 };
 
+enum jitdump_problem_kind {
+	JITDUMP_PROBLEM_HEADER,   /* the header's size field is nonsense; 40 was taken */
+	JITDUMP_PROBLEM_GARBAGE,  /* bytes that are no record */
+	JITDUMP_PROBLEM_ZEROS,    /* zero bytes to the end of the file */
+	JITDUMP_PROBLEM_CUT_FILE, /* the file ends inside the record */
+	JITDUMP_PROBLEM_CUT_NEXT, /* another record begins inside the record */
+};
+
+/* `offset` and `skipped_bytes` bound what is lost: for a record that was cut and
+ * is returned all the same, offset is the record's and nothing is skipped.
+ */
 struct jitdump_problem {
+	enum jitdump_problem_kind kind;
+	uint32_t id; /* of the record that was cut; of no meaning for other kinds */
 	uint64_t offset;
 	uint64_t skipped_bytes;
-	const char *what; /* a static sentence */
+	uint64_t missing_bytes; /* of the record that was cut: claimed, and not there */
+	const char *what;       /* a static sentence */
 };
 
 struct jitdump_reader {
@@ -78,8 +94,12 @@ struct jitdump_reader {
 	bool is_arch_timestamp;
 	bool is_v8_pad; /* the header's pad is 0xdeadbeef: V8 wrote this */
 	uint32_t version;
+	uint32_t header_size;
 	uint32_t pid;         /* header's; in the runtime's PID namespace */
 	uint32_t elf_machine; /* garbage in CPython 3.13.0 */
+	uint64_t header_time; /* any clock, wall time in V8 and CPython: for lint only */
+	uint64_t flags;       /* as found; garbage in some LLVM versions */
+	uint64_t anchor_time; /* of the first record with a time; 0: there is none */
 	uint64_t problem_count;
 	uint64_t skipped_bytes;
 	/* May be NULL. Called at each place where bytes were passed over. */
@@ -90,13 +110,19 @@ struct jitdump_reader {
 /* True if the bytes start with the magic number, in either byte order. */
 bool jitdump_is_magic(struct bytes start);
 
-/* Reads the header. Returns 0, STATUS_NOT_FORMAT, _TRUNCATED, _CORRUPT or _UNSUPPORTED. */
+/* Reads the header. Returns 0, STATUS_NOT_FORMAT, _TRUNCATED or _UNSUPPORTED. Sets every
+ * field: give `on_problem` after it. Versions other than 1 and 2 are read where
+ * the record behind the header has the layout that we know.
+ */
 int jitdump_reader_init(struct jitdump_reader *reader, struct bytes file);
 
 /* Returns 1 with *record filled, or 0 at the end. Never negative after a good init. */
 int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *record);
 
-/* Decodes the one record at `offset`, which an earlier _next() returned. */
+/* Decodes the one record at `offset`, which an earlier _next() of a reader over the
+ * same bytes returned, without moving on or telling problems. Returns 1 or
+ * STATUS_CORRUPT.
+ */
 int jitdump_reader_at(struct jitdump_reader *reader, uint64_t offset,
 		      struct jitdump_record *record);
 
