@@ -139,6 +139,11 @@ bool perfdata_inflate_pending(const struct perfdata_inflate *inflate);
 void perfdata_split_trailer(const struct perfdata *file, const struct perfdata_record *record,
 			    struct cursor *body, struct perfdata_sample_id *id);
 
+/* sample_tail.c: reads the fields behind the fixed ones; `extra` may be NULL. */
+int perfdata_decode_tail(struct perfdata *file, const struct perfdata_attr *attr,
+			 struct bytes bytes, struct perfdata_sample *sample,
+			 struct perfdata_sample_extra *extra);
+
 /* sample.c: `count` words at `at` in host byte order; NULL without memory. */
 const uint8_t *perfdata_chain(struct perfdata *file, const uint8_t *at, size_t count);
 

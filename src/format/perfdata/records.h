@@ -49,9 +49,14 @@ struct perfdata_sample {
 	struct bytes user_regs;  /* 8 bytes each, file byte order */
 	struct bytes user_stack; /* only the part the kernel could copy */
 	uint64_t cgroup;
-	/* The rest is seldom asked for; bytes are in file byte order. */
+};
+
+/* What a sample has besides and is seldom asked for. Bytes are in file byte order. */
+struct perfdata_sample_extra {
+	size_t event;
 	struct bytes read;     /* counter values: see perfdata_sample_read() */
 	struct bytes branches; /* 24 bytes each: from, to, flags */
+	uint64_t stream_id;
 	uint64_t weight;
 	uint64_t data_src;
 	uint64_t transaction;
@@ -214,9 +219,11 @@ struct perfdata_id_entry {
 
 int perfdata_decode_sample(struct perfdata *, const struct perfdata_record *,
 			   struct perfdata_sample *);
+int perfdata_decode_sample_extra(struct perfdata *, const struct perfdata_record *,
+				 struct perfdata_sample_extra *);
 /* Counter `index` of a sample: 0, or NOT_FOUND past the last. */
-int perfdata_sample_read(const struct perfdata *, const struct perfdata_sample *, size_t index,
-			 struct perfdata_read_value *);
+int perfdata_sample_read(const struct perfdata *, const struct perfdata_sample_extra *,
+			 size_t index, struct perfdata_read_value *);
 int perfdata_decode_mmap(struct perfdata *, const struct perfdata_record *, struct perfdata_mmap *);
 int perfdata_decode_comm(struct perfdata *, const struct perfdata_record *, struct perfdata_comm *);
 int perfdata_decode_task(struct perfdata *, const struct perfdata_record *, struct perfdata_task *);
