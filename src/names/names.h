@@ -51,6 +51,10 @@ const char *runtime_name(enum runtime runtime);
 struct name_parts {
 	enum runtime runtime;
 	const char *tier; /* a static word ("turbofan", "tier1", "stub", ...) or "" */
+	/* Where the function stands, borrowed from the raw name, uncut: "/home/me/work.js:2:15",
+	 * "#A9UDsN" (a hash, from JSC); empty where the name does not say.
+	 */
+	struct bytes place;
 };
 
 /* What makes a guess at the runtime better than the name alone. */

@@ -1,0 +1,100 @@
+#include "names/names_internal.h"
+
+static const char *drop_tier(struct bytes *text)
+{
+	static const struct {
+		const char *mark;
+		const char *tier;
+	} TIERS[] = {
+		{ "[PreJIT]", "prejit" },
+		{ "[PreJit-cold]", "prejit" },
+		{ "[QuickJitted]", "quick" },
+		{ "[Optimized]", "optimized" },
+		{ "[OptimizedTier1]", "tier1" },
+		{ "[OptimizedTier1OSR]", "osr" },
+		{ "[MinOptJitted]", "minopt" },
+		{ "[InstrumentedTier]", "instrumented" },
+		{ "[InstrumentedTier0]", "instrumented" },
+		{ "[InstrumentedTierOptimized]", "instrumented" },
+		{ "[Unknown]", "" },
+	};
+	for (size_t i = 0; i < sizeof(TIERS) / sizeof(TIERS[0]); i++)
+		if (text_drop(text, TIERS[i].mark))
+			return TIERS[i].tier;
+	return NULL;
+}
+
+/* "stub<17> AllocateTemporaryEntryPoints<PRECODE_FIXUP>": the number is the count of
+ * stubs so far and says nothing.
+ */
+static bool split_stub(struct bytes raw, struct name_parts *parts, struct sink *human)
+{
+	struct bytes text = raw;
+	if (!text_skip(&text, "stub"))
+		return false;
+	if (text_skip(&text, "<") && !(text_skip_number(&text) && text_skip(&text, ">")))
+		return false;
+	if (!text_skip(&text, " ") || !text_ends(text, ">"))
+		return false;
+	parts->runtime = RUNTIME_DOTNET;
+	parts->tier = "stub";
+	put(human, text);
+	return true;
+}
+
+/* Where the type begins in "RETURN [Assembly] Type": behind the last bracket outside
+ * of brackets that a space follows.
+ */
+static size_t owner_at(struct bytes head)
+{
+	size_t at = TEXT_NONE;
+	int depth = 0;
+	for (size_t i = 0; i + 1 < head.size; i++) {
+		if (head.data[i] == '[' || head.data[i] == '(')
+			depth++;
+		if ((head.data[i] == ']' || head.data[i] == ')') && depth > 0)
+			depth--;
+		if (head.data[i] == ']' && depth == 0 && head.data[i + 1] == ' ')
+			at = i + 2;
+	}
+	return at;
+}
+
+/* "instance void [App] Ns.Type`1[System.__Canon]::Name(int32)[QuickJitted]" */
+bool split_dotnet(struct bytes raw, struct name_parts *parts, struct sink *human)
+{
+	if (split_stub(raw, parts, human))
+		return true;
+	struct bytes text = raw;
+	const char *tier = drop_tier(&text);
+	if (!text_ends(text, ")"))
+		return false;
+	const size_t open = text_match_back(text, '(', ')');
+	if (open == TEXT_NONE)
+		return false;
+	const struct bytes head = text_until(text, open);
+	const struct bytes list = text_between(text, open + 1, text.size - 1);
+	const size_t colons = text_find(head, "::");
+	if (colons == TEXT_NONE)
+		return false;
+	const size_t start = owner_at(text_until(head, colons));
+	if (start == TEXT_NONE)
+		return false;
+
+	const struct bytes owner = text_between(head, start, colons);
+	const struct bytes method = text_from(head, colons + 2);
+	const struct clr_generics generics = { .of_type = clr_arguments(owner),
+					       .of_method = clr_arguments(method) };
+	parts->runtime = RUNTIME_DOTNET;
+	parts->tier = tier ? tier : "";
+	if (!put_clr_owner(human, owner))
+		return false;
+	sink_u8(human, '.');
+	if (generics.of_method.size ? !put_clr_owner(human, method) : (put(human, method), false))
+		return false;
+	sink_u8(human, '(');
+	if (!put_clr_parameters(human, list, &generics))
+		return false;
+	sink_u8(human, ')');
+	return true;
+}
