@@ -51,7 +51,7 @@ void names_split(struct bytes raw, enum runtime runtime, struct name_parts *part
 	static name_splitter *const BY_SHAPE[] = {
 		split_v8,     split_jsc,  split_python, split_ruby, split_luajit,
 		split_php,    split_wasm, split_dotnet, split_mono, split_jvm,
-		split_erlang, split_pypy, split_julia, split_llvm,
+		split_erlang, split_pypy, split_julia,  split_llvm,
 	};
 	*parts = (struct name_parts){ .runtime = runtime, .tier = "" };
 	const bool is_jit =

@@ -51,6 +51,9 @@ int symbol_table_kallsyms(struct symbol_table **table, struct bytes text);
 
 void symbol_table_free(struct symbol_table *table);
 
+/* How many functions it has; 0 where kptr_restrict hides all of the kernel's. */
+size_t symbol_count(const struct symbol_table *table);
+
 /* Where a byte of the file is as linked; false where no segment holds it. */
 bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, uint64_t *svma);
 

@@ -1,0 +1,98 @@
+#include "base/status.h"
+#include "symbol/elf_symbols.h"
+
+static bool same(struct bytes a, struct bytes b)
+{
+	return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+static int read_loads(struct symbol_table *table, const struct elf_image *image)
+{
+	size_t count = 0;
+	if (elf_getphdrnum(image->elf, &count) != 0)
+		return STATUS_OK;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr segment;
+		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		struct symbol_load *load = vector_push(&table->loads);
+		if (!load)
+			return STATUS_NO_MEMORY;
+		*load = (struct symbol_load){ .file_off = segment.p_offset,
+					      .size = segment.p_filesz,
+					      .svma = segment.p_vaddr,
+					      .is_executable = segment.p_flags & PF_X };
+	}
+	return STATUS_OK;
+}
+
+/* In this order: the image's own .symtab has all; where it was stripped, the debug file
+ * has what it had; else what is left is the exported functions and, on some
+ * distributions, the packed rest. `path` is NULL for an image without a file.
+ */
+static int read_functions(struct symbol_table *table, const struct elf_image *image,
+			  const char *path)
+{
+	int got = elf_add_symbols(table, image, SHT_SYMTAB);
+	if (got == 0 && path)
+		got = elf_add_debug_file(table, image, path);
+	if (got == 0) {
+		got = elf_add_mini_debug(table, image);
+		if (got >= 0)
+			got = elf_add_symbols(table, image, SHT_DYNSYM);
+	}
+	return got < 0 ? got : elf_add_plt(table, image);
+}
+
+static int read_image(struct symbol_table *table, const struct elf_image *image, const char *path)
+{
+	int status = read_loads(table, image);
+	if (status >= 0)
+		status = read_functions(table, image, path);
+	return status < 0 ? status : symbol_seal(table);
+}
+
+int symbol_table_elf(struct symbol_table **table, const struct symbol_files *files,
+		     const char *path, struct bytes build_id)
+{
+	struct symbol_table *made = symbol_table_new();
+	if (!made)
+		return STATUS_NO_MEMORY;
+	made->files = *files;
+	struct bytes bytes;
+	int status = STATUS_NOT_FOUND;
+	if (symbol_open(made, path, &bytes)) {
+		struct elf_image image;
+		status = elf_image_open(&image, bytes);
+		if (status >= 0) {
+			if (build_id.size && !same(build_id, elf_image_build_id(&image)))
+				status = STATUS_NOT_FOUND;
+			else
+				status = read_image(made, &image, path);
+			elf_image_close(&image);
+		}
+	}
+	if (status < 0) {
+		symbol_table_free(made);
+		return status;
+	}
+	*table = made;
+	return STATUS_OK;
+}
+
+int symbol_table_image(struct symbol_table **table, struct bytes bytes)
+{
+	struct elf_image image;
+	int status = elf_image_open(&image, bytes);
+	if (status < 0)
+		return status;
+	struct symbol_table *made = symbol_table_new();
+	status = made ? read_image(made, &image, NULL) : STATUS_NO_MEMORY;
+	elf_image_close(&image);
+	if (status < 0) {
+		symbol_table_free(made);
+		return status;
+	}
+	*table = made;
+	return STATUS_OK;
+}

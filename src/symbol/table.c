@@ -1,0 +1,118 @@
+#include "symbol/table_internal.h"
+
+#include <stdlib.h>
+
+struct symbol_table *symbol_table_new(void)
+{
+	return calloc(1, sizeof(struct symbol_table));
+}
+
+void symbol_table_free(struct symbol_table *table)
+{
+	if (!table)
+		return;
+	vector_clear(&table->candidates);
+	vector_clear(&table->loads);
+	free(table->bounds);
+	free(table->buckets);
+	free(table->entries);
+	free(table->entry_modules);
+	free(table->unpacked);
+	intern_clear(&table->modules);
+	arena_clear(&table->names);
+	while (table->opened_count)
+		symbol_close_last(table);
+	free(table);
+}
+
+bool symbol_open(struct symbol_table *table, const char *path, struct bytes *bytes)
+{
+	enum { MOST = sizeof(table->opened) / sizeof(table->opened[0]) };
+	if (table->opened_count == MOST || !table->files.open(table->files.context, path, bytes))
+		return false;
+	table->opened[table->opened_count++] = *bytes;
+	return true;
+}
+
+void symbol_close_last(struct symbol_table *table)
+{
+	table->files.close(table->files.context, table->opened[--table->opened_count]);
+}
+
+bool symbol_add(struct symbol_table *table, const struct symbol_candidate *candidate)
+{
+	struct symbol_candidate *slot = vector_push(&table->candidates);
+	if (slot)
+		*slot = *candidate;
+	return slot != NULL;
+}
+
+bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, uint64_t *svma)
+{
+	/* Mappings are made of whole pages, so the bytes around a segment are in
+	 * memory too, and a byte of the file can be mapped twice: code is asked for.
+	 */
+	const uint64_t page_mask = 4096 - 1;
+	for (int pass = 0; pass < 4; pass++) {
+		const bool want_executable = pass % 2 == 0;
+		const uint64_t slack = pass < 2 ? 0 : page_mask;
+		for (size_t i = 0; i < table->loads.count; i++) {
+			const struct symbol_load *load = &table->loads.items[i];
+			const uint64_t before = load->file_off & slack;
+			const uint64_t start = load->file_off - before;
+			const uint64_t after = slack ? -(load->file_off + load->size) & slack : 0;
+			if (load->is_executable == want_executable && file_off >= start &&
+			    file_off - start < before + load->size + after) {
+				*svma = load->svma - before + (file_off - start);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static uint32_t owner_of(const struct symbol_table *table, uint64_t svma)
+{
+	if (!table->bound_count || svma < table->bounds[0].svma)
+		return SYMBOL_GAP;
+	const uint64_t bucket = (svma - table->bounds[0].svma) >> table->bucket_shift;
+	if (bucket >= table->bucket_count)
+		return table->bounds[table->bound_count - 1].owner;
+	/* The last bound at or below lies here or just in front of the bucket. Without
+	 * branches that depend on the data: those would be mispredicted every other step.
+	 */
+	const uint32_t first = table->buckets[bucket];
+	const struct symbol_bound *base = &table->bounds[first ? first - 1 : 0];
+	size_t count = (size_t)(&table->bounds[table->buckets[bucket + 1]] - base);
+	while (count > 1) {
+		const size_t half = count / 2;
+		base = base[half].svma <= svma ? base + half : base;
+		count -= half;
+	}
+	return base->owner;
+}
+
+bool symbol_find(const struct symbol_table *table, uint64_t svma, struct symbol *symbol)
+{
+	const uint32_t owner = owner_of(table, svma);
+	if (owner == SYMBOL_GAP)
+		return false;
+	const struct symbol_entry *entry = &table->entries[owner];
+	*symbol = (struct symbol){ .name = entry->name,
+				   .start_svma = entry->start_svma,
+				   .size = entry->end_svma - entry->start_svma };
+	return true;
+}
+
+const char *symbol_module(const struct symbol_table *table, uint64_t avma)
+{
+	const uint32_t owner = owner_of(table, avma);
+	if (owner == SYMBOL_GAP || !table->entry_modules)
+		return "";
+	return intern_get(&table->modules, table->entry_modules[owner]);
+}
+
+size_t symbol_count(const struct symbol_table *table)
+{
+	return table->entry_count;
+}

@@ -1,0 +1,90 @@
+/* table_internal.h - a symbol table while it is built, and what it is built from.
+ *
+ * Readers add what they find, in any order; seal() sorts, chooses between aliases
+ * and lays the survivors out so that a look-up is one binary search.
+ */
+#ifndef SYMBOL_TABLE_INTERNAL_H
+#define SYMBOL_TABLE_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "base/vector.h"
+#include "symbol/symbol.h"
+
+/* How much a name is worth against another at the same address. */
+enum symbol_flags {
+	SYMBOL_WEAK = 1,
+	SYMBOL_GLOBAL = 2,
+	SYMBOL_UNSIZED = 4, /* reaches up to the next one, at most to end_svma */
+	SYMBOL_BOUND = 8,   /* not a function: only ends what is in front of it */
+	SYMBOL_PLT = 16,
+};
+
+struct symbol_candidate {
+	uint64_t start_svma;
+	uint64_t end_svma;
+	const char *name;
+	uint32_t module; /* an id in symbol_table.modules */
+	uint32_t flags;
+};
+
+struct symbol_load {
+	uint64_t file_off;
+	uint64_t size;
+	uint64_t svma;
+	bool is_executable;
+};
+
+struct symbol_entry {
+	uint64_t start_svma;
+	uint64_t end_svma;
+	const char *name;
+};
+
+struct symbol_bound {
+	uint64_t svma;
+	uint32_t owner; /* an index of entries, or SYMBOL_GAP */
+};
+
+enum { SYMBOL_GAP = 0xffffffff };
+
+struct symbol_table {
+	VECTOR(struct symbol_candidate) candidates; /* freed by seal */
+	VECTOR(struct symbol_load) loads;
+
+	/* From bounds[i] up to bounds[i + 1] the address belongs to one entry, or nobody.
+	 * buckets[k] is the first bound at or above lowest + (k << bucket_shift): a
+	 * look-up searches the few bounds of one bucket instead of all.
+	 */
+	struct symbol_bound *bounds;
+	size_t bound_count;
+	uint32_t *buckets; /* bucket_count + 1 */
+	size_t bucket_count;
+	unsigned bucket_shift;
+	struct symbol_entry *entries;
+	uint32_t *entry_modules; /* NULL where there are no modules */
+	size_t entry_count;
+
+	struct intern modules;
+	struct arena names; /* names that stand in no file */
+	struct symbol_files files;
+	struct bytes opened[2]; /* the object and its debug file, closed with the table */
+	size_t opened_count;
+	uint8_t *unpacked; /* .gnu_debugdata, unpacked */
+};
+
+struct symbol_table *symbol_table_new(void);
+
+/* False without memory. */
+bool symbol_add(struct symbol_table *table, const struct symbol_candidate *candidate);
+
+/* Ends the building. Returns 0 or STATUS_NO_MEMORY. */
+int symbol_seal(struct symbol_table *table);
+
+/* Opens through `files`, to be closed with the table; false where there is no such file. */
+bool symbol_open(struct symbol_table *table, const char *path, struct bytes *bytes);
+
+/* Takes back the file opened last. */
+void symbol_close_last(struct symbol_table *table);
+
+#endif

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Compares the functions that symbol_lookup and `perf script` name for one ELF object.
+
+usage: perf_names.py LOOKUP OBJECT COUNT MIN_PERCENT
+
+Writes a perf.data file whose samples lie at COUNT spread addresses of the object's code
+(starts, second bytes, middles and last bytes of functions, and between them), lets perf
+name them, lets LOOKUP name the same file offsets, and prints every class of difference.
+Exits with 77 (skipped) where perf or the object is missing.
+"""
+import collections, os, random, struct, subprocess, sys, tempfile
+
+BASE = 0x7F0000000000
+PAGE = 4096
+
+
+def segments(image):
+    """(file offset, size, address) of the executable PT_LOADs, and whether it is ET_DYN."""
+    kind = struct.unpack_from("<H", image, 16)[0]
+    phoff, = struct.unpack_from("<Q", image, 32)
+    phentsize, phnum = struct.unpack_from("<HH", image, 54)
+    found = []
+    for i in range(phnum):
+        p_type, flags, offset, vaddr, _, filesz = struct.unpack_from(
+            "<IIQQQQ", image, phoff + i * phentsize)
+        if p_type == 1 and flags & 1:
+            found.append((offset, filesz, vaddr))
+    return found, kind == 3
+
+
+def perf_data(path, maps, ips):
+    """One process, the maps, one sample an address; sample_type IP | TID | TIME."""
+    sample_type = 1 | 2 | 4
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000, sample_type, 0, 1 << 8 | 1 << 18)
+    attr += bytes(112 - len(attr))
+    data = bytearray()
+
+    def record(kind, misc, body):
+        data.extend(struct.pack("<IHH", kind, misc, 8 + len(body)) + body)
+
+    sample_id = struct.pack("<IIQ", 100, 100, 1)
+    record(3, 2, struct.pack("<II", 100, 100) + b"program\0" + sample_id)
+    for start, size, offset in maps:
+        name = path.encode() + b"\0"
+        name += bytes(-len(name) % 8)
+        record(1, 2, struct.pack("<IIQQQ", 100, 100, start, size, offset) + name + sample_id)
+    for i, ip in enumerate(ips):
+        record(9, 2, struct.pack("<QIIQ", ip, 100, 100, 2 + i))
+    attr_section = attr + struct.pack("<QQ", 0, 0)
+    header = struct.pack("<8sQQQQQQQQ", b"PERFILE2", 104, len(attr_section), 104,
+                         len(attr_section), 104 + len(attr_section), len(data), 0, 0)
+    header += bytes(104 - len(header))
+    return header + attr_section + bytes(data)
+
+
+def perf_symbols(path, loads, is_dyn, offsets):
+    bias = BASE if is_dyn else 0
+    maps, ips = [], []
+    for offset, size, vaddr in loads:
+        down = offset % PAGE
+        maps.append((bias + vaddr - down, (size + down + PAGE - 1) // PAGE * PAGE, offset - down))
+    for wanted in offsets:
+        ips.append(next(bias + v + wanted - o for o, s, v in loads if o <= wanted < o + s))
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "perf.data")
+        with open(name, "wb") as out:
+            out.write(perf_data(path, maps, ips))
+        text = subprocess.run(["perf", "script", "-f", "-i", name, "--no-demangle", "-F",
+                               "ip,sym"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env={**os.environ, "HOME": folder}).stdout
+    lines = text.decode("utf-8", "replace").splitlines()
+    if len(lines) != len(ips):
+        sys.exit(f"perf answered {len(lines)} lines for {len(ips)} samples")
+    return [line.split(None, 1)[1] if " " in line.strip() else "[unknown]" for line in lines]
+
+
+def our_symbols(lookup, path, offsets):
+    done = subprocess.run([lookup, path], input="".join(f"{o:x}\n" for o in offsets),
+                          stdout=subprocess.PIPE, check=True, text=True, errors="replace")
+    return done.stdout.splitlines()
+
+
+def starts(lookup, path):
+    done = subprocess.run([lookup, "--starts", path], stdout=subprocess.PIPE, check=True,
+                          text=True)
+    return [tuple(int(x, 16) for x in line.split()) for line in done.stdout.splitlines()]
+
+
+def main():
+    lookup, path, count, least = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+    path = os.path.realpath(path)
+    if subprocess.run(["sh", "-c", "command -v perf"], stdout=subprocess.DEVNULL).returncode:
+        print("skipped: no perf here")
+        sys.exit(77)
+    if not os.path.exists(path):
+        print(f"skipped: no {path} here")
+        sys.exit(77)
+    with open(path, "rb") as f:
+        loads, is_dyn = segments(f.read(4096))
+    random.seed(1)
+    wanted = set()
+    ranges = starts(lookup, path)
+    for start, end in random.sample(ranges, min(len(ranges), count // 5)):
+        wanted |= {start, start + 1, (start + end) // 2, end - 1}
+    for offset, size, _ in loads:
+        wanted |= {random.randrange(offset, offset + size) for _ in range(count // 5)}
+    offsets = sorted(o for o in wanted if any(a <= o < a + s for a, s, _ in loads))
+    theirs = perf_symbols(path, loads, is_dyn, offsets)
+    ours = our_symbols(lookup, path, offsets)
+    same, classes = 0, collections.defaultdict(list)
+    for offset, a, b in zip(offsets, theirs, ours):
+        if a == b:
+            same += 1
+        else:
+            kind = ("only perf" if b == "[unknown]" else "only polyperf" if a == "[unknown]"
+                    else "other name")
+            classes[kind].append(f"  {offset:x}: perf {a}, polyperf {b}")
+    percent = 100 * same / len(offsets)
+    for kind, lines in classes.items():
+        print(f"{kind}: {len(lines)}")
+        print("\n".join(lines[:: max(1, len(lines) // 10)][:10]))
+    print(f"{path}: {same} of {len(offsets)} addresses alike, {percent:.2f} %")
+    sys.exit(percent < least)
+
+
+main()
