@@ -17,7 +17,9 @@
  * Operations may be added in any order; timeline_seal() sorts them by time
  * (equal times keep their order). After it only finds are allowed, from any
  * number of threads. Answers carry the interval in which they hold, so that
- * callers can cache them. Memory: one record an operation and O(n log n) index.
+ * callers can cache them. Memory: one record an operation and O(n log n) index;
+ * a fork costs one small record, however much the parent has. docs/timeline.md
+ * draws the rules.
  *
  * Objects are the caller's: `object` is an id that comes back in the hit.
  */
@@ -78,7 +80,7 @@ struct timeline_hit {
 	uint64_t size;
 	uint64_t file_off;    /* of start_avma, mappings only */
 	uint64_t early_ns;    /* TRUST_EARLY: how long before the load the sample was */
-	uint32_t other_count; /* TRUST_AMBIGUOUS: how many further owners there are */
+	uint32_t other_count; /* TRUST_AMBIGUOUS: how many further objects may own it */
 	/* The same answer (early_ns aside) holds for this address from valid_from_ns
 	 * up to but not including valid_to_ns.
 	 */
@@ -92,22 +94,36 @@ struct timeline;
 struct timeline *timeline_new(const struct timeline_options *options);
 void timeline_free(struct timeline *tl);
 
-/* Each returns 0 or STATUS_NO_MEMORY. A process need not be announced. */
+/* Each returns 0 or STATUS_NO_MEMORY; after the sealing they do nothing. A process
+ * need not be announced: it then lives from time 0. Threads are no processes: their
+ * forks and exits are for the caller to leave out.
+ *
+ * What follows an exit: a fork or exec of that pid is another process, and so is a
+ * mapping (its fork was lost). Code told after the exit belongs to what exited.
+ */
 int timeline_fork(struct timeline *tl, uint32_t parent_pid, uint32_t pid, uint64_t time_ns);
 int timeline_exec(struct timeline *tl, uint32_t pid, uint64_t time_ns);
 int timeline_exit(struct timeline *tl, uint32_t pid, uint64_t time_ns);
 int timeline_map(struct timeline *tl, uint32_t pid, uint64_t time_ns,
 		 const struct timeline_mapping *mapping);
+/* Code at time 0 was there when its program began: it goes to the space in which the
+ * first code of this pid that has a time was loaded, or without any to the pid's last.
+ */
 int timeline_load(struct timeline *tl, uint32_t pid, const struct timeline_load *load);
-/* What lies at old_avma goes to new_avma, under the object given. */
+/* An unload of what starts at old_avma (nothing, if nothing does), then a load of *to;
+ * if to->time_ns is 0, it comes at time_ns.
+ */
 int timeline_move(struct timeline *tl, uint32_t pid, uint64_t time_ns, uint64_t old_avma,
 		  const struct timeline_load *to);
 /* Ends the object that starts at start_avma. */
 int timeline_unload(struct timeline *tl, uint32_t pid, uint64_t time_ns, uint64_t start_avma);
-/* An untimed owner; several of one range are listed in the order they were added. */
+/* An untimed owner; several of one range are listed in the order they were added.
+ * load->time_ns only says which space it belongs to: the one the pid has then; with 0
+ * the one that code at time 0 goes to.
+ */
 int timeline_untimed(struct timeline *tl, uint32_t pid, const struct timeline_load *load);
 
-/* Sorts and indexes; returns 0 or STATUS_NO_MEMORY. */
+/* Sorts and indexes; returns 0, or STATUS_NO_MEMORY: then only timeline_free() is left. */
 int timeline_seal(struct timeline *tl);
 
 /* Always fills *hit; TRUST_UNKNOWN with LAYER_NONE where nothing was ever there.
@@ -122,13 +138,15 @@ void timeline_find(const struct timeline *tl, uint32_t pid, uint64_t avma, uint6
 bool timeline_find_mapping(const struct timeline *tl, uint32_t pid, uint64_t avma, uint64_t time_ns,
 			   struct timeline_hit *hit);
 
-/* Further owners of an ambiguous hit: index 0 .. other_count - 1. False past the end. */
+/* Further owners of an ambiguous hit: index 0 .. other_count - 1. False past the end,
+ * and past the first 64: no more are listed. Slower than a find where many ranges overlap.
+ */
 bool timeline_other(const struct timeline *tl, uint32_t pid, uint64_t avma, uint64_t time_ns,
 		    uint32_t index, uint32_t *object);
 
 /* A number that differs for each address space (process, exec, PID used again);
- * equal numbers answer equally. For cache keys. *valid_from_ns and *valid_to_ns (may
- * be NULL) tell how long this pid keeps it.
+ * equal numbers answer equally. 0: a pid of which nothing is known. For cache keys.
+ * *valid_from_ns and *valid_to_ns (may be NULL) tell how long this pid keeps it.
  */
 uint32_t timeline_space(const struct timeline *tl, uint32_t pid, uint64_t time_ns,
 			uint64_t *valid_from_ns, uint64_t *valid_to_ns);
