@@ -26,7 +26,7 @@ static char *join(const char *parent, const char *name)
 }
 
 /* Writers of jitdumps map a page of theirs executable; a noexec mount refuses that. */
-static bool can_map_executable(const char *directory)
+bool private_dir_is_mappable(const char *directory)
 {
 	const int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -53,7 +53,7 @@ static bool has_room(const char *directory)
 static int make_under(const char *parent, char **path)
 {
 	if (!parent || parent[0] != '/' || access(parent, W_OK | X_OK) != 0 ||
-	    !can_map_executable(parent))
+	    !private_dir_is_mappable(parent))
 		return STATUS_IO;
 	char *template = join(parent, "polyperf-XXXXXX");
 	if (!template)

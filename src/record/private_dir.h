@@ -13,6 +13,8 @@
 #ifndef RECORD_PRIVATE_DIR_H
 #define RECORD_PRIVATE_DIR_H
 
+#include <stdbool.h>
+
 struct private_dir {
 	char *path; /* where children may write; owned */
 	char *root; /* what is removed at the end: `path` or its parent; owned */
@@ -26,5 +28,8 @@ void private_dir_remove(struct private_dir *dir);
 
 /* Frees, and leaves the directory where it is. */
 void private_dir_keep(struct private_dir *dir);
+
+/* True if files in `directory` can be mapped executable, or that cannot be told. */
+bool private_dir_is_mappable(const char *directory);
 
 #endif

@@ -5,7 +5,7 @@
  *           .private_dir = dir.path, .command = argv, .environment = environ });
  *   for (size_t i = 0; i < runtimes_count(runtimes); i++)
  *           tell(runtimes_setting(runtimes, i));
- *   execvpe(argv[0], argv, runtimes_environment(runtimes));
+ *   execvpe(argv[0], runtimes_command(runtimes), runtimes_environment(runtimes));
  *   runtimes_free(runtimes);
  *
  * Works through the environment, which scripts, npx, env and nested shells hand
@@ -44,16 +44,32 @@ void runtimes_free(struct runtimes *runtimes);
 /* For execve(): the environment given, extended. Ends with NULL; borrowed. */
 char *const *runtimes_environment(const struct runtimes *runtimes);
 
+/* What to start instead of the command given: the same, but that a Node started
+ * by its own name gets the options which NODE_OPTIONS does not take. Borrowed.
+ */
+char *const *runtimes_command(const struct runtimes *runtimes);
+
 struct runtimes_setting {
 	const char *runtime;  /* "node"; the name that --runtime takes */
-	const char *variable; /* "NODE_OPTIONS" */
+	const char *variable; /* "NODE_OPTIONS"; "" for options put into the command */
 	const char *value;    /* all of it, with what the user had */
-	const char *added;    /* our part of it */
+	const char *added;    /* our part of it; "" where the user's own value stays */
+	bool is_expected;     /* the command names this runtime: worth a line of its own */
 	const char *why;      /* what the program gives us for it; a phrase without a stop */
 };
 
 size_t runtimes_count(const struct runtimes *runtimes);
 struct runtimes_setting runtimes_setting(const struct runtimes *runtimes, size_t index);
+
+/* Why a runtime could not be set up; only for those that could matter here. */
+struct runtimes_note {
+	const char *runtime;
+	const char *text; /* a whole sentence */
+	bool is_expected;
+};
+
+size_t runtimes_note_count(const struct runtimes *runtimes);
+struct runtimes_note runtimes_note(const struct runtimes *runtimes, size_t index);
 
 /* The names that `off` takes, in the order of docs/runtimes.md; NULL past the last. */
 const char *runtimes_name(size_t index);

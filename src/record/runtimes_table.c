@@ -1,0 +1,96 @@
+/* One row a variable; docs/runtimes.md tells the same to users. To add a runtime:
+ * rows here, its name in NAMES below, the words that give it away in
+ * runtimes_command.c, and how it is found in runtimes_find.c.
+ */
+#include "record/runtimes.h"
+#include "record/runtimes_internal.h"
+
+#include <string.h>
+
+static const char *const NAMES[] = { "node", "deno",   "bun",    "java",   "dotnet", "mono",
+				     "php",  "erlang", "python", "luajit", "ruby",   "llvm" };
+
+const char *runtimes_name(size_t index)
+{
+	return index < sizeof(NAMES) / sizeof(NAMES[0]) ? NAMES[index] : NULL;
+}
+
+const struct runtimes_row RUNTIMES_ROWS[] = {
+	{ "node", "NODE_OPTIONS", JOIN_WORDS, "--perf-prof --interpreted-frames-native-stack", NULL,
+	  "names, code and lines of JavaScript, compiled or not, in a jitdump", FACT_CWD_MAPPABLE },
+	{ "node", "NODE_OPTIONS", JOIN_WORDS, "--perf-basic-prof --interpreted-frames-native-stack",
+	  NULL, "names of JavaScript functions, compiled or not, in a perf map", FACT_CWD_PLAIN },
+
+	{ "deno", "DENO_V8_FLAGS", JOIN_COMMAS,
+	  "--perf-prof,--perf-prof-path=%,--interpreted-frames-native-stack,"
+	  "--no-logfile-per-isolate,--logfile=%/v8.log",
+	  NULL, "names, code and lines of JavaScript, compiled or not, in a jitdump",
+	  FACT_DIRECTORY },
+
+	{ "bun", "BUN_JSC_useJITDump", JOIN_WHOLE, "1", NULL,
+	  "names and code of JavaScript in a jitdump", FACT_DIRECTORY },
+	{ "bun", "BUN_JSC_jitDumpDirectory", JOIN_WHOLE, "%", NULL, "where the jitdump goes",
+	  FACT_DIRECTORY },
+
+	{ "java", "JAVA_TOOL_OPTIONS", JOIN_WORDS,
+	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
+	  "-XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer",
+	  NULL, "names of compiled methods in a perf map at exit (17 and newer), whole stacks", 0 },
+
+	{ "dotnet", "DOTNET_PerfMapEnabled", JOIN_WHOLE, "1", NULL,
+	  "names and code of methods in a jitdump and a perf map", 0 },
+	{ "dotnet", "DOTNET_PerfMapStubGranularity", JOIN_WHOLE, "2", NULL,
+	  "keeps .NET 10 from ending its jitdump at the first block of stubs", 0 },
+	{ "dotnet", "DOTNET_PerfMapJitDumpPath", JOIN_WHOLE, "%", NULL, "where jitdump and map go",
+	  FACT_DIRECTORY },
+	{ "dotnet", "COMPlus_PerfMapEnabled", JOIN_WHOLE, "1", NULL,
+	  "the same for .NET Core before 6", 0 },
+
+	{ "mono", "MONO_ENV_OPTIONS", JOIN_WORDS, "--jitmap", NULL,
+	  "names of compiled methods in a perf map", 0 },
+
+	{ "php", "PHP_INI_SCAN_DIR", JOIN_DIRECTORIES, "%", NULL,
+	  "turns the JIT of the command line on; its code in a jitdump and a perf map",
+	  FACT_DIRECTORY },
+
+	{ "erlang", "ERL_FLAGS", JOIN_WORDS, "+JPperf true", "+JPperf",
+	  "names, code and lines in a jitdump and a perf map, whole stacks", FACT_ERLANG },
+
+	{ "python", "PYTHONPERFSUPPORT", JOIN_WHOLE, "1", NULL,
+	  "a frame of its own for every function, named in a perf map (3.12 and newer)", 0 },
+	{ "python", "PYTHON_PERF_JIT_SUPPORT", JOIN_WHOLE, "1", NULL,
+	  "the same in a jitdump with unwind tables (3.13 and newer)", FACT_UNWIND_TABLES },
+
+	{ "luajit", "LUA_INIT", JOIN_LUA,
+	  "if jit then local f = loadfile('%/luajit.lua') if f then f('%') end end", NULL,
+	  "names of traces in a perf map, written by a script of ours that other Luas pass over",
+	  FACT_DIRECTORY },
+
+	{ "ruby", "RUBY_YJIT_ENABLE", JOIN_WHOLE, "1", NULL,
+	  "turns YJIT on, whose code can be named", FACT_RUBY },
+	{ "ruby", "RUBYOPT", JOIN_WORDS, "-r%/ruby.rb", NULL,
+	  "names of YJIT's code in a perf map at exit, written by a script of ours (3.1)",
+	  FACT_RUBY_BLOCKS | FACT_DIRECTORY },
+	{ "ruby", "RUBYOPT", JOIN_WORDS, "--yjit-perf", NULL, "names of YJIT's code in a perf map",
+	  FACT_RUBY_PERF },
+
+	{ "llvm", "JITDUMPDIR", JOIN_WHOLE, "%", NULL,
+	  "where LLVM's JIT (lli) and JVM agents put the jitdumps that they write",
+	  FACT_DIRECTORY },
+};
+
+const size_t RUNTIMES_ROW_COUNT = sizeof(RUNTIMES_ROWS) / sizeof(RUNTIMES_ROWS[0]);
+
+const char *runtimes_obstacle(const char *runtime, uint32_t facts)
+{
+	if (strcmp(runtime, "node") == 0)
+		return facts & (FACT_CWD_MAPPABLE | FACT_CWD_PLAIN)
+			   ? NULL
+			   : "the current directory cannot be written, and it would print its "
+			     "own log among the output";
+	if (strcmp(runtime, "erlang") == 0)
+		return facts & FACT_ERLANG ? NULL : "no erl of OTP 25 or newer is in $PATH";
+	if (strcmp(runtime, "ruby") == 0)
+		return facts & FACT_RUBY ? NULL : "no ruby of 3.1 or newer is in $PATH";
+	return facts & FACT_DIRECTORY ? NULL : "there is no private directory for its dumps";
+}
