@@ -70,7 +70,7 @@ uint32_t profile_add_stack(struct profile *p, const uint32_t *frame_ids, uint32_
 	for (; table->slots[at]; at = (at + 1) & (table->count - 1)) {
 		const struct profile_stack *s = &p->stacks.items[table->slots[at] - 1];
 		if (s->depth == depth &&
-		    memcmp(p->frame_ids.items + s->first, frame_ids, size) == 0)
+		    (!size || memcmp(p->frame_ids.items + s->first, frame_ids, size) == 0))
 			return table->slots[at] - 1;
 	}
 	if (p->frame_ids.count + depth >= INTERN_NONE || !vector_reserve(&p->frame_ids, depth))

@@ -1,0 +1,345 @@
+/* Finds the jitdumps of a recording and tells the timeline what they say. */
+#include "load/load_internal.h"
+
+#include "base/status.h"
+#include "format/jitdump/reader.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { GUESS_NAMES = 64, BESIDE_LIMIT = 4096, CLOCK_MONOTONIC_ID = 1 };
+
+/* One dump while it is read. */
+struct dump {
+	struct load *load;
+	struct jitdump_reader reader;
+	const char *path;
+	uint32_t pid; /* of the process that wrote it */
+	uint32_t source;
+	bool is_timed;
+};
+
+static void on_problem(void *context, const struct jitdump_problem *problem)
+{
+	struct dump *dump = context;
+	struct source *source = &dump->load->sources.items[dump->source];
+	if (!source->torn_offset) {
+		source->torn_offset = problem->offset;
+		load_add_note(dump->load, true, "%s: at byte %" PRIu64 ": %s (%" PRIu64 " bytes)",
+			      dump->path, problem->offset, problem->what, problem->skipped_bytes);
+	}
+}
+
+/* Stamps are believed only in the samples' own clock. */
+static bool is_same_clock(const struct dump *dump)
+{
+	const struct load *load = dump->load;
+	if (!perfdata_event_count(load->perf))
+		return false;
+	const struct perfdata_attr *attr = &perfdata_event(load->perf, 0)->attr;
+	const bool has_clockid = attr->flags & PERFDATA_ATTR_USE_CLOCKID;
+	if (dump->reader.is_arch_timestamp)
+		return load->has_time_conv && !has_clockid;
+	return has_clockid && attr->clockid == CLOCK_MONOTONIC_ID;
+}
+
+static uint64_t sample_clock_ns(const struct dump *dump, uint64_t stamp)
+{
+	if (!dump->reader.is_arch_timestamp)
+		return stamp;
+	const struct perfdata_time_conv *conv = &dump->load->time_conv;
+	const uint64_t shift = conv->shift & 63;
+	const uint64_t whole = stamp >> shift;
+	const uint64_t rest = stamp & (((uint64_t)1 << shift) - 1);
+	return conv->zero + whole * conv->mult + ((rest * conv->mult) >> shift);
+}
+
+/* A child that was forked goes on writing into its parent's file (PHP): such
+ * records carry the child's pid, as the child's namespace knows it.
+ */
+static uint32_t pid_of_record(const struct dump *dump, uint32_t record_pid)
+{
+	if (record_pid == dump->reader.pid || !record_pid)
+		return dump->pid;
+	const struct load *load = dump->load;
+	if (dump->reader.pid == dump->pid)
+		return load_process_find(load, record_pid) ? record_pid : dump->pid;
+	for (size_t i = 0; i < load->processes.count; i++)
+		if (load->processes.items[i].ns_pid == record_pid)
+			return load->processes.items[i].pid;
+	return dump->pid;
+}
+
+static int remember(struct load *load, uint32_t pid, const struct address_entry *entry)
+{
+	struct process *process = load_process(load, pid);
+	return process && address_index_put(&process->loaded, entry) ? 0 : STATUS_NO_MEMORY;
+}
+
+static int take_load(struct dump *dump, const struct jitdump_record *record)
+{
+	struct load *load = dump->load;
+	const struct jitdump_code_load *what = &record->code_load;
+	struct code *code = vector_push(&load->codes);
+	if (!code)
+		return STATUS_NO_MEMORY;
+	*code = (struct code){ .name = what->name, .source = dump->source };
+	const uint32_t object = (uint32_t)load->codes.count - 1;
+	const uint32_t pid = pid_of_record(dump, what->pid);
+	const uint64_t time_ns = sample_clock_ns(dump, record->time_ns);
+	const struct timeline_load to = {
+		.start_avma = what->code_avma,
+		.size = what->code_size,
+		.earliest_ns = time_ns,
+		.time_ns = time_ns,
+		.latest_ns = time_ns,
+		.object = object,
+	};
+	const struct address_entry entry = { what->code_avma, what->code_size, object };
+	int got = remember(load, pid, &entry);
+	if (got == 0)
+		got = dump->is_timed ? timeline_load(load->timeline, pid, &to)
+				     : timeline_untimed(load->timeline, pid, &to);
+	return got;
+}
+
+static int take_move(struct dump *dump, const struct jitdump_record *record)
+{
+	struct load *load = dump->load;
+	const struct jitdump_code_move *move = &record->code_move;
+	const uint32_t pid = pid_of_record(dump, move->pid);
+	const struct process *process = load_process_find(load, pid);
+	const struct address_entry *old =
+	    process ? address_index_find(&process->loaded, move->old_avma) : NULL;
+	if (!old)
+		return 0;
+	const uint64_t time_ns = sample_clock_ns(dump, record->time_ns);
+	const struct timeline_load to = {
+		.start_avma = move->new_avma,
+		.size = move->code_size ? move->code_size : old->size,
+		.earliest_ns = time_ns,
+		.time_ns = time_ns,
+		.latest_ns = time_ns,
+		.object = old->code,
+	};
+	const struct address_entry entry = { to.start_avma, to.size, to.object };
+	int got = remember(load, pid, &entry);
+	if (got == 0)
+		got = dump->is_timed
+			  ? timeline_move(load->timeline, pid, time_ns, move->old_avma, &to)
+			  : timeline_untimed(load->timeline, pid, &to);
+	return got;
+}
+
+/* From names spread over the dump: the first ones are often stubs. */
+static enum runtime guess_runtime(const struct dump *dump, size_t first_code)
+{
+	const struct load *load = dump->load;
+	const struct process *process = load_process_find(load, dump->pid);
+	const size_t count = load->codes.count - first_code;
+	struct bytes names[GUESS_NAMES];
+	const size_t taken = count < GUESS_NAMES ? count : GUESS_NAMES;
+	for (size_t i = 0; i < taken; i++)
+		names[i] = load->codes.items[first_code + i * count / taken].name;
+	const struct name_evidence evidence = {
+		.executable = intern_get_bytes(&load->strings, process ? process->exe : 0),
+		.is_jitdump = true,
+		.is_v8_pad = dump->reader.is_v8_pad,
+	};
+	return names_guess(&evidence, names, taken);
+}
+
+static int add_source(struct dump *dump)
+{
+	struct load *load = dump->load;
+	char label[64];
+	(void)snprintf(label, sizeof(label), "jitted-%" PRIu32 ".so", dump->pid);
+	struct source *source = vector_push(&load->sources);
+	if (!source)
+		return STATUS_NO_MEMORY;
+	*source = (struct source){ .pid = dump->pid,
+				   .path = intern_text(&load->strings, label),
+				   .is_dump = true,
+				   .is_timed = dump->is_timed };
+	dump->source = (uint32_t)load->sources.count - 1;
+	return 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* A process may write several dumps, each under a name of its own. */
+static uint64_t name_key(struct load *load, uint32_t pid, const char *path)
+{
+	return ((uint64_t)pid << 32) | (intern_text(&load->strings, base_name(path)) + 1u);
+}
+
+static int read_dump(struct load *load, const char *path, uint32_t pid, struct bytes bytes)
+{
+	struct dump dump = { .load = load, .path = path, .pid = pid };
+	int got = jitdump_reader_init(&dump.reader, bytes);
+	if (got < 0) {
+		load_add_note(load, true, "%s: %s", path, status_text(got));
+		return 0;
+	}
+	dump.reader.on_problem = on_problem;
+	dump.reader.context = &dump;
+	dump.is_timed = is_same_clock(&dump);
+	if (!dump.is_timed)
+		load_add_note(load, true,
+			      "%s: its times are in another clock than the samples', so its "
+			      "names are used without time%s",
+			      path,
+			      dump.reader.is_arch_timestamp ? "" : " (perf record needs -k mono)");
+	struct process *process = load_process(load, pid);
+	if (!process || add_source(&dump) < 0)
+		return STATUS_NO_MEMORY;
+	process->has_dump = true;
+	const struct address_entry read = { .start_avma = name_key(load, pid, path) };
+	if (!address_index_put(&load->tried_dumps, &read))
+		return STATUS_NO_MEMORY;
+
+	const size_t first_code = load->codes.count;
+	struct jitdump_record record;
+	while (got >= 0 && (got = jitdump_reader_next(&dump.reader, &record)) > 0) {
+		if (record.id == JITDUMP_CODE_LOAD)
+			got = take_load(&dump, &record);
+		else if (record.id == JITDUMP_CODE_MOVE)
+			got = take_move(&dump, &record);
+	}
+	process = load_process_find(load, pid);
+	if (process)
+		process->torn_offset = load->sources.items[dump.source].torn_offset;
+	load->sources.items[dump.source].runtime = guess_runtime(&dump, first_code);
+	return got < 0 ? got : 0;
+}
+
+static uint32_t header_pid(struct bytes bytes)
+{
+	struct jitdump_reader reader;
+	return jitdump_reader_init(&reader, bytes) == 0 ? reader.pid : 0;
+}
+
+/* The process that mapped a file of this name, as runtimes do to mark their dump. */
+static uint32_t pid_of_marker(const struct load *load, const char *path)
+{
+	for (size_t i = 0; i < load->markers.count; i++) {
+		const struct marker *m = &load->markers.items[i];
+		if (strcmp(base_name(intern_get(&load->strings, m->path)), base_name(path)) == 0)
+			return m->pid;
+	}
+	return 0;
+}
+
+static int take_option(struct load *load, const char *option)
+{
+	uint32_t pid;
+	const char *path = load_split_option(option, &pid);
+	struct bytes bytes;
+	const int got = load_keep_file(load, path, false, &bytes);
+	if (got < 0) {
+		load_add_note(load, true, "%s: %s", path, status_text(got));
+		return 0;
+	}
+	if (!pid)
+		pid = pid_of_marker(load, path);
+	if (!pid)
+		pid = header_pid(bytes);
+	return read_dump(load, path, pid, bytes);
+}
+
+static int take_members(struct load *load)
+{
+	int got = 0;
+	for (size_t i = 0; load->bundle && got >= 0 && i < bundle_count(load->bundle); i++) {
+		const struct bundle_member member = bundle_member(load->bundle, i);
+		uint32_t pid;
+		int end = 0;
+		struct bytes bytes;
+		if (sscanf(member.name, "process/%" SCNu32 "/jit/%n", &pid, &end) != 1 || !end)
+			continue;
+		if (bundle_read(load->bundle, member.name, &bytes) < 0)
+			load_add_note(load, true, "%s in the recording cannot be unpacked",
+				      member.name);
+		else
+			got = read_dump(load, member.name, pid, bytes);
+	}
+	return got;
+}
+
+static bool open_dump(struct load *load, const char *path, struct bytes *bytes)
+{
+	if (load_keep_file(load, path, true, bytes) < 0)
+		return false;
+	if (jitdump_is_magic(*bytes))
+		return true;
+	os_file_close(&load->files.items[--load->files.count]);
+	return false;
+}
+
+/* A mapped file is a dump if it starts like one, whatever its name. */
+static int take_marker(struct load *load, const struct marker *marker)
+{
+	const char *path = intern_get(&load->strings, marker->path);
+	const struct address_entry tried = { .start_avma = name_key(load, marker->pid, path) };
+	if (address_index_find(&load->tried_dumps, tried.start_avma))
+		return 0;
+	if (!address_index_put(&load->tried_dumps, &tried))
+		return STATUS_NO_MEMORY;
+	const char *beside = load_beside(load, base_name(path));
+	struct bytes bytes;
+	if (path[0] == '/' && open_dump(load, path, &bytes))
+		return read_dump(load, path, marker->pid, bytes);
+	if (beside && open_dump(load, beside, &bytes))
+		return read_dump(load, beside, marker->pid, bytes);
+	return 0;
+}
+
+static bool looks_like_a_dump(const char *name)
+{
+	const size_t size = strlen(name);
+	return strncmp(name, "jit-", 4) == 0 || (size > 5 && strcmp(name + size - 5, ".dump") == 0);
+}
+
+/* Dumps in the recording's folder whose marker is not in the recording. */
+static int take_beside(struct load *load)
+{
+	const char *dir = load_beside(load, ".");
+	DIR *entries = dir ? opendir(dir) : NULL;
+	const struct dirent *entry;
+	int got = 0;
+	for (int i = 0; entries && got >= 0 && i < BESIDE_LIMIT && (entry = readdir(entries));
+	     i++) {
+		struct bytes bytes;
+		const char *path =
+		    looks_like_a_dump(entry->d_name) ? load_beside(load, entry->d_name) : NULL;
+		if (!path || !open_dump(load, path, &bytes))
+			continue;
+		const struct process *process = load_process_find(load, header_pid(bytes));
+		if (process && !process->has_dump)
+			got = read_dump(load, path, process->pid, bytes);
+	}
+	if (entries)
+		closedir(entries);
+	return got;
+}
+
+int load_dumps(struct load *load)
+{
+	int got = 0;
+	for (size_t i = 0; got >= 0 && i < load->options.dump_count; i++)
+		got = take_option(load, load->options.dumps[i]);
+	if (got >= 0)
+		got = take_members(load);
+	/* Our own recordings carry their dumps; a file at the old path is another's. */
+	for (size_t i = 0; !load->bundle && got >= 0 && i < load->markers.count; i++)
+		got = take_marker(load, &load->markers.items[i]);
+	if (!load->bundle && got >= 0)
+		got = take_beside(load);
+	return got;
+}

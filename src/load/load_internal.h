@@ -1,0 +1,195 @@
+/* load_internal.h - what the files of load/ share. Not for others. */
+#ifndef LOAD_LOAD_INTERNAL_H
+#define LOAD_LOAD_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/intern.h"
+#include "base/vector.h"
+#include "bundle/bundle.h"
+#include "format/perfdata/records.h"
+#include "load/address_index.h"
+#include "load/load.h"
+#include "names/names.h"
+#include "os/file.h"
+#include "symbol/symbol.h"
+#include "timeline/timeline.h"
+
+/* A file or other thing that is mapped: equal path and build id, one object. */
+enum object_kind {
+	OBJECT_FILE,
+	OBJECT_ANONYMOUS, /* //anon, [heap], [stack], memfd: memory without symbols */
+	OBJECT_VDSO,
+	OBJECT_KERNEL,
+};
+
+struct object {
+	uint32_t path;             /* string */
+	uint32_t short_name;       /* string */
+	uint32_t build_id;         /* of the MMAP record; bytes, interned; 0: none */
+	uint32_t feature_build_id; /* of the BUILD_ID feature */
+	enum object_kind kind;
+	bool was_opened;
+	struct symbol_table *symbols; /* NULL where there are none, or before the first need */
+	const char *reason;           /* why there are none: a static sentence */
+};
+
+/* Where code objects were told: one jitdump, one perf map, the kernel's events. */
+struct source {
+	uint32_t pid;
+	uint32_t path; /* string: for the dso column */
+	enum runtime runtime;
+	bool is_dump;
+	bool is_timed;
+	uint64_t torn_offset; /* first place where bytes were lost; 0: none */
+};
+
+/* One code object of a dump, or one name of an untimed map. */
+struct code {
+	struct bytes name; /* borrowed from the source's file */
+	uint32_t source;
+	uint32_t function; /* id + 1 in the profile under way; 0: not yet made */
+};
+
+struct comm_change {
+	uint64_t time_ns;
+	uint32_t tid;
+	uint32_t comm;  /* string */
+	uint32_t order; /* keeps equal times in file order */
+};
+
+/* What is known of a process beside its address space. */
+struct process {
+	uint32_t pid;
+	uint32_t exe;           /* string: the first executable mapping after exec */
+	uint32_t ns_pid;        /* in its own PID namespace; 0: not known, or the same */
+	uint64_t pid_namespace; /* inode; 0: not known */
+	bool has_anonymous_code;
+	bool has_dump;
+	bool has_map;
+	uint64_t torn_offset;        /* of its dump */
+	struct address_index loaded; /* what its dumps told of */
+};
+
+struct resolved {
+	uint32_t frame;
+	uint64_t valid_from_ns;
+	uint64_t valid_to_ns;
+};
+
+struct chain_cache;
+struct frame_cache;
+struct thread_cache;
+
+struct load {
+	struct load_options options;
+	struct os_file file;
+	struct perfdata *perf;
+	struct bundle *bundle; /* NULL: perf's own recording */
+	struct timeline *timeline;
+	struct intern strings; /* paths, comms */
+	VECTOR(struct object) objects;
+	VECTOR(struct source) sources;
+	VECTOR(struct code) codes;
+	VECTOR(struct process) processes;
+	VECTOR(struct comm_change) comms;
+	VECTOR(struct load_note) notes;
+	VECTOR(struct os_file) files; /* dumps and maps that lie outside */
+	VECTOR(struct marker) markers;
+	struct address_index tried_dumps; /* keys of (pid, file name) */
+	uint32_t *object_slots;
+	size_t object_slot_count;
+	uint32_t *process_slots;
+	size_t process_slot_count;
+	struct symbol_table *kallsyms;
+	bool kallsyms_was_read;
+	uint64_t kernel_text_avma; /* of _text when it was recorded; 0: not known */
+	struct perfdata_time_conv time_conv;
+	bool has_time_conv;
+	bool is_arm64;
+	bool samples_are_sorted;
+	uint64_t last_sample_ns; /* while the sideband is read */
+	uint64_t sample_count;
+	uint32_t ksymbol_source; /* index into sources; INTERN_NONE: none yet */
+	uint64_t lost_count;
+	uint64_t first_time_ns; /* of anything in the file */
+	struct load_early early;
+	/* While samples are walked. */
+	struct profile *profile;
+	struct chain_cache *chains;
+	struct frame_cache *frames;
+	struct thread_cache *threads;
+	VECTOR(struct code_function) code_functions;
+	struct address_index kernel_functions;  /* by symbol start + 1 */
+	struct address_index unknown_functions; /* by object + 1 */
+	VECTOR(uint64_t) frame_load_ns;         /* by frame id: when early code was announced */
+	struct arena scratch;
+};
+
+/* An executable mapping of a file that may be a jitdump. */
+struct marker {
+	uint32_t pid;
+	uint32_t path; /* string */
+	uint64_t time_ns;
+};
+
+/* sideband.c: everything but samples, into the tables and the timeline. */
+int load_sideband(struct load *load);
+
+/* process.c */
+struct process *load_process(struct load *load,
+			     uint32_t pid); /* made on first call; NULL: no memory */
+struct process *load_process_find(const struct load *load, uint32_t pid);
+int load_comm(struct load *load, uint32_t tid, const char *comm, uint64_t time_ns);
+void load_comms_sort(struct load *load);
+/* The name a thread had then, and until when; string id of load->strings. */
+uint32_t load_comm_at(const struct load *load, uint32_t tid, uint64_t time_ns,
+		      uint64_t *valid_from_ns, uint64_t *valid_to_ns);
+int load_process_facts(struct load *load); /* processes.tsv of the zip */
+
+/* object.c */
+uint32_t load_object(struct load *load, const char *path, struct bytes build_id,
+		     enum object_kind kind); /* INTERN_NONE: no memory */
+struct symbol_table *load_object_symbols(struct load *load, struct object *object);
+struct symbol_table *load_kernel_symbols(struct load *load);
+int load_build_ids(struct load *load);
+
+/* dumps.c, maps.c: after the sideband. */
+int load_dumps(struct load *load);
+int load_maps(struct load *load);
+/* The name of a perf map or dump tells a pid: perf-123.map, jit-123.dump; 0: it does not. */
+uint32_t load_pid_of_name(const char *path, const char *prefix, const char *suffix);
+/* Splits "PID=FILE"; *pid 0 where there is only a file. */
+const char *load_split_option(const char *text, uint32_t *pid);
+/* Opens with care and keeps the file until the load is closed. */
+int load_keep_file(struct load *load, const char *path, bool untrusted, struct bytes *bytes);
+/* "DIR/name", DIR being the recording's, in load->scratch; NULL without memory. */
+const char *load_beside(struct load *load, const char *name);
+
+/* resolve.c: what is at an address, as a frame of load->profile. */
+struct address {
+	uint32_t pid;
+	uint32_t space;
+	uint64_t avma;
+	uint64_t time_ns;
+	bool is_kernel;
+	bool is_return; /* a return address: looked up one byte before */
+};
+int load_resolve(struct load *load, const struct address *address, struct resolved *resolved);
+void load_frames_free(struct load *load);
+
+/* chain.c: a sample's callchain, as a stack of load->profile. */
+int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t space,
+	       uint32_t *stack);
+/* The same, and counts the sample in the profile's row. */
+int load_chain_add(struct load *load, const struct perfdata_sample *sample, uint32_t space,
+		   uint32_t thread);
+void load_chains_free(struct load *load);
+
+/* samples.c: if the stack's leaf was announced after `time_ns`, by how much. */
+void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns);
+
+/* note.c */
+void load_add_note(struct load *load, bool is_warning, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,326 @@
+/* Finds the perf maps of a recording and tells the timeline what they say. */
+#include "load/load_internal.h"
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "format/perfmap/reader.h"
+#include "format/perfmap/times.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	GUESS_NAMES = 64,
+	/* More lines than this in one stretch were not written as their code came:
+	 * a snapshot (HotSpot at exit), or a buffer that was flushed.
+	 */
+	BURST_LINES = 64,
+};
+
+/* One map while it is read. */
+struct map {
+	struct load *load;
+	const char *path;
+	uint32_t pid;
+	uint32_t source;
+	struct bytes bytes;
+	bool has_times;
+	struct perfmap_times times;
+	/* Names of untimed entries seen so far, as code ids + 1. */
+	uint32_t *slots;
+	size_t slot_count;
+	size_t used;
+};
+
+static bool same_name(const struct map *map, uint32_t code, struct bytes name)
+{
+	const struct bytes other = map->load->codes.items[code].name;
+	return other.size == name.size && memcmp(other.data, name.data, name.size) == 0;
+}
+
+static bool grow(struct map *map)
+{
+	if (map->used * 2 < map->slot_count)
+		return true;
+	const size_t count = map->slot_count ? map->slot_count * 2 : 1024;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < map->slot_count; i++) {
+		if (!map->slots[i])
+			continue;
+		const struct bytes name = map->load->codes.items[map->slots[i] - 1].name;
+		size_t at = hash_bytes(name.data, name.size, 0) & (count - 1);
+		while (slots[at])
+			at = (at + 1) & (count - 1);
+		slots[at] = map->slots[i];
+	}
+	free(map->slots);
+	map->slots = slots;
+	map->slot_count = count;
+	return true;
+}
+
+static uint32_t add_code(struct map *map, struct bytes name)
+{
+	struct code *code = vector_push(&map->load->codes);
+	if (!code)
+		return INTERN_NONE;
+	*code = (struct code){ .name = name, .source = map->source };
+	return (uint32_t)map->load->codes.count - 1;
+}
+
+/* Without times equal names are one owner: the code of that name. */
+static uint32_t code_of_name(struct map *map, struct bytes name)
+{
+	if (!grow(map))
+		return INTERN_NONE;
+	size_t at = hash_bytes(name.data, name.size, 0) & (map->slot_count - 1);
+	for (; map->slots[at]; at = (at + 1) & (map->slot_count - 1))
+		if (same_name(map, map->slots[at] - 1, name))
+			return map->slots[at] - 1;
+	const uint32_t code = add_code(map, name);
+	if (code != INTERN_NONE) {
+		map->slots[at] = code + 1;
+		map->used++;
+	}
+	return code;
+}
+
+/* The dump of the same process is timed and richer: its entry stands for both. */
+static bool is_in_dump(const struct map *map, const struct perfmap_entry *entry)
+{
+	const struct load *load = map->load;
+	const struct process *process = load_process_find(load, map->pid);
+	const struct address_entry *known =
+	    process ? address_index_find(&process->loaded, entry->start_avma) : NULL;
+	return known && (known->size == entry->size || same_name(map, known->code, entry->name));
+}
+
+static int add_untimed(struct map *map, const struct perfmap_entry *entry)
+{
+	const uint32_t code = code_of_name(map, entry->name);
+	if (code == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	const struct timeline_load load = {
+		.start_avma = entry->start_avma,
+		.size = entry->size,
+		.object = code,
+	};
+	return timeline_untimed(map->load->timeline, map->pid, &load);
+}
+
+static int add_timed(struct map *map, const struct perfmap_entry *entry,
+		     const struct perfmap_stretch *when)
+{
+	const uint32_t code = add_code(map, entry->name);
+	if (code == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	const struct timeline_load load = {
+		.start_avma = entry->start_avma,
+		.size = entry->size,
+		.earliest_ns = when->earliest_ns,
+		.time_ns = when->best_ns,
+		.latest_ns = when->latest_ns,
+		.object = code,
+	};
+	return timeline_load(map->load->timeline, map->pid, &load);
+}
+
+/* Lines that came together, whose times are told together. */
+struct batch {
+	struct perfmap_stretch when;
+	struct perfmap_entry lines[BURST_LINES];
+	size_t count;
+	bool is_burst;
+};
+
+static int flush(struct map *map, struct batch *batch)
+{
+	int got = 0;
+	const bool timed = !batch->is_burst && batch->when.latest_ns;
+	for (size_t i = 0; got == 0 && i < batch->count; i++)
+		got = timed ? add_timed(map, &batch->lines[i], &batch->when)
+			    : add_untimed(map, &batch->lines[i]);
+	batch->count = 0;
+	return got;
+}
+
+static int put(struct map *map, struct batch *batch, const struct perfmap_entry *entry)
+{
+	struct perfmap_stretch when = { 0 };
+	if (map->has_times)
+		(void)perfmap_times_at(&map->times, entry->end_offset - 1, &when);
+	int got = 0;
+	if (!map->has_times || when.end_offset != batch->when.end_offset) {
+		got = flush(map, batch);
+		batch->is_burst = false;
+		batch->when = when;
+	}
+	if (batch->count == BURST_LINES) {
+		batch->is_burst = true;
+		if (got == 0)
+			got = flush(map, batch);
+	}
+	if (got == 0)
+		batch->lines[batch->count++] = *entry;
+	return got;
+}
+
+/* A stretch that ends inside a line shows a writer that buffers: its lines came
+ * at some time before they were seen, nobody knows when.
+ */
+static bool is_buffered(struct bytes map, struct bytes times_text)
+{
+	struct perfmap_times times;
+	struct perfmap_stretch stretch;
+	if (perfmap_times_init(&times, times_text) < 0)
+		return true;
+	uint64_t at = 0;
+	while (perfmap_times_at(&times, at, &stretch) > 0) {
+		if (stretch.end_offset <= at || stretch.end_offset >= map.size)
+			break;
+		if (map.data[stretch.end_offset - 1] != '\n')
+			return true;
+		at = stretch.end_offset;
+	}
+	return false;
+}
+
+static enum runtime guess_runtime(const struct map *map, size_t first_code)
+{
+	const struct load *load = map->load;
+	const struct process *process = load_process_find(load, map->pid);
+	const size_t count = load->codes.count - first_code;
+	struct bytes names[GUESS_NAMES];
+	const size_t taken = count < GUESS_NAMES ? count : GUESS_NAMES;
+	for (size_t i = 0; i < taken; i++)
+		names[i] = load->codes.items[first_code + i * count / taken].name;
+	const struct name_evidence evidence = {
+		.executable = intern_get_bytes(&load->strings, process ? process->exe : 0),
+	};
+	return names_guess(&evidence, names, taken);
+}
+
+static int read_lines(struct map *map)
+{
+	struct batch *batch = arena_new(&map->load->scratch, struct batch, 1);
+	struct perfmap_reader reader;
+	struct perfmap_entry entry;
+	int got = batch ? 0 : STATUS_NO_MEMORY;
+	perfmap_reader_init(&reader, map->bytes);
+	while (got >= 0 && (got = perfmap_reader_next(&reader, &entry)) > 0)
+		got = is_in_dump(map, &entry) ? 0 : put(map, batch, &entry);
+	if (got >= 0)
+		got = flush(map, batch);
+	if (reader.problem_count)
+		load_add_note(map->load, true,
+			      "%s: %" PRIu64 " lines are no entries (polyperf lint says which)",
+			      map->path, reader.problem_count);
+	return got;
+}
+
+static int read_map(struct load *load, const char *path, uint32_t pid, struct bytes bytes,
+		    struct bytes times)
+{
+	struct map map = { .load = load, .path = path, .pid = pid, .bytes = bytes };
+	map.has_times =
+	    times.size && !is_buffered(bytes, times) && perfmap_times_init(&map.times, times) == 0;
+	char label[64];
+	(void)snprintf(label, sizeof(label), "/tmp/perf-%" PRIu32 ".map", pid);
+	struct process *process = load_process(load, pid);
+	struct source *source = vector_push(&load->sources);
+	if (!source || !process)
+		return STATUS_NO_MEMORY;
+	process->has_map = true;
+	map.source = (uint32_t)load->sources.count - 1;
+	*source = (struct source){ .pid = pid,
+				   .path = intern_text(&load->strings, label),
+				   .is_timed = map.has_times };
+
+	const size_t first_code = load->codes.count;
+	const int got = read_lines(&map);
+	load->sources.items[map.source].runtime = guess_runtime(&map, first_code);
+	free(map.slots);
+	return got;
+}
+
+static const struct bytes no_times;
+
+static int take_option(struct load *load, const char *option)
+{
+	uint32_t pid;
+	const char *path = load_split_option(option, &pid);
+	if (!pid)
+		pid = load_pid_of_name(path, "perf-", ".map");
+	if (!pid && load->processes.count == 1)
+		pid = load->processes.items[0].pid;
+	if (!pid) {
+		load_add_note(load, true, "%s: whose map is it? Say --map PID=FILE", path);
+		return 0;
+	}
+	struct bytes bytes;
+	const int got = load_keep_file(load, path, false, &bytes);
+	if (got < 0) {
+		load_add_note(load, true, "%s: %s", path, status_text(got));
+		return 0;
+	}
+	return read_map(load, path, pid, bytes, no_times);
+}
+
+static int take_members(struct load *load)
+{
+	int got = 0;
+	for (size_t i = 0; load->bundle && got >= 0 && i < bundle_count(load->bundle); i++) {
+		const struct bundle_member member = bundle_member(load->bundle, i);
+		uint32_t pid;
+		int end = 0;
+		if (sscanf(member.name, "process/%" SCNu32 "/perf.map%n", &pid, &end) != 1 ||
+		    !end || member.name[end])
+			continue;
+		struct bytes bytes;
+		struct bytes times = no_times;
+		char name[128];
+		(void)snprintf(name, sizeof(name), "%s.times", member.name);
+		(void)bundle_read(load->bundle, name, &times);
+		if (bundle_read(load->bundle, member.name, &bytes) < 0)
+			load_add_note(load, true, "%s in the recording cannot be unpacked",
+				      member.name);
+		else
+			got = read_map(load, member.name, pid, bytes, times);
+	}
+	return got;
+}
+
+/* Where perf would look, and beside the recording. */
+static int find_map(struct load *load, uint32_t pid)
+{
+	char name[64];
+	struct bytes bytes;
+	(void)snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", pid);
+	const char *beside = load_beside(load, name);
+	if (beside && load_keep_file(load, beside, true, &bytes) == 0)
+		return read_map(load, beside, pid, bytes, no_times);
+	char path[80];
+	(void)snprintf(path, sizeof(path), "/tmp/%s", name);
+	const int got = load_keep_file(load, path, true, &bytes);
+	if (got == 0)
+		return read_map(load, path, pid, bytes, no_times);
+	if (got == STATUS_DENIED)
+		load_add_note(load, true, "%s: %s", path, status_text(got));
+	return 0;
+}
+
+int load_maps(struct load *load)
+{
+	int got = 0;
+	for (size_t i = 0; got >= 0 && i < load->options.map_count; i++)
+		got = take_option(load, load->options.maps[i]);
+	if (got >= 0)
+		got = take_members(load);
+	for (size_t i = 0; !load->bundle && got >= 0 && i < load->processes.count; i++)
+		if (!load->processes.items[i].has_map)
+			got = find_map(load, load->processes.items[i].pid);
+	return got;
+}

@@ -1,0 +1,257 @@
+#include "load/naming.h"
+
+#include "base/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OTHERS_SHOWN = 3 };
+
+uint32_t profile_intern(struct load *load, const char *text)
+{
+	return intern_text(&load->profile->strings, text);
+}
+
+uint32_t naming_path(struct load *load, uint32_t string)
+{
+	return intern_bytes(&load->profile->strings, intern_get_bytes(&load->strings, string));
+}
+
+static uint32_t put_function(struct load *load, const struct profile_function *function)
+{
+	if (function->name == INTERN_NONE || function->raw_name == INTERN_NONE ||
+	    function->object == INTERN_NONE)
+		return INTERN_NONE;
+	struct profile_function *slot = vector_push(&load->profile->functions);
+	if (!slot)
+		return INTERN_NONE;
+	*slot = *function;
+	slot->version = 1;
+	return (uint32_t)load->profile->functions.count - 1;
+}
+
+uint32_t naming_of_code(struct load *load, uint32_t code_id)
+{
+	struct code *code = &load->codes.items[code_id];
+	if (code->function)
+		return code->function - 1;
+	const struct source *source = &load->sources.items[code->source];
+	struct name_parts parts;
+	struct sink human = { 0 };
+	names_split(code->name, source->runtime, &parts, &human);
+	const struct bytes shown = load->options.raw_names ? code->name : sink_bytes(&human);
+	struct intern *strings = &load->profile->strings;
+	const bool is_kernel = source->pid == TIMELINE_KERNEL_PID;
+	const struct profile_function function = {
+		.name = intern_bytes(strings, shown),
+		.raw_name = intern_bytes(strings, code->name),
+		.object = intern_text(strings, is_kernel ? "[bpf]" : "[jit]"),
+		.runtime = intern_text(strings, runtime_name(parts.runtime)),
+		.tier = intern_text(strings, parts.tier),
+	};
+	const bool failed = sink_failed(&human);
+	sink_clear(&human);
+	const uint32_t id = failed ? INTERN_NONE : put_function(load, &function);
+	if (id == INTERN_NONE)
+		return id;
+	code->function = id + 1;
+	struct code_function *pair = vector_push(&load->code_functions);
+	if (!pair)
+		return INTERN_NONE;
+	*pair = (struct code_function){ .code = code_id, .function = id };
+	return id;
+}
+
+/* One native symbol, under an object's name. */
+static uint32_t symbol_function(struct load *load, const struct symbol *symbol, uint32_t object,
+				enum runtime runtime)
+{
+	struct sink human = { 0 };
+	names_demangle(symbol->name, &human);
+	struct intern *strings = &load->profile->strings;
+	const uint32_t raw = intern_text(strings, symbol->name);
+	const struct profile_function function = {
+		.name = load->options.raw_names ? raw : intern_bytes(strings, sink_bytes(&human)),
+		.raw_name = raw,
+		.object = object,
+		.runtime = intern_text(strings, runtime_name(runtime)),
+	};
+	sink_clear(&human);
+	return put_function(load, &function);
+}
+
+/* Finds or makes the function of a symbol that starts at `start` in `index`. */
+static uint32_t known_symbol(struct load *load, struct address_index *index,
+			     const struct symbol *symbol, uint32_t object, enum runtime runtime)
+{
+	const uint64_t key = symbol->start_svma + 1; /* 0 marks a free slot */
+	const struct address_entry *known = address_index_find(index, key);
+	if (known)
+		return known->code;
+	const uint32_t id = symbol_function(load, symbol, object, runtime);
+	const struct address_entry entry = { .start_avma = key, .code = id };
+	return id != INTERN_NONE && address_index_put(index, &entry) ? id : INTERN_NONE;
+}
+
+uint32_t naming_of_symbol(struct load *load, uint32_t object_id, const struct symbol *symbol)
+{
+	struct object *object = &load->objects.items[object_id];
+	return known_symbol(load, &object->functions, symbol, naming_path(load, object->short_name),
+			    RUNTIME_NATIVE);
+}
+
+uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const char *module)
+{
+	const bool is_bpf = strcmp(module, "[bpf]") == 0;
+	return known_symbol(load, &load->kernel_functions, symbol,
+			    profile_intern(load, *module ? module : "[kernel]"),
+			    is_bpf ? RUNTIME_BPF : RUNTIME_KERNEL);
+}
+
+static uint32_t unknown_function(struct load *load, uint32_t object)
+{
+	const uint64_t key = (uint64_t)object + 1;
+	const struct address_entry *known = address_index_find(&load->unknown_functions, key);
+	if (known)
+		return known->code;
+	const struct profile_function function = {
+		.name = profile_intern(load, "[unknown]"),
+		.raw_name = profile_intern(load, "[unknown]"),
+		.object = object == INTERN_NONE
+			      ? profile_intern(load, "[unknown]")
+			      : naming_path(load, load->objects.items[object].short_name),
+		.is_unknown = true,
+	};
+	const uint32_t id = put_function(load, &function);
+	const struct address_entry entry = { .start_avma = key, .code = id };
+	return id != INTERN_NONE && address_index_put(&load->unknown_functions, &entry)
+		   ? id
+		   : INTERN_NONE;
+}
+
+void naming_unknown(struct load *load, uint32_t object, const char *reason,
+		    struct profile_frame *frame)
+{
+	frame->function = unknown_function(load, object);
+	frame->trust = PROFILE_UNKNOWN;
+	frame->reason = profile_intern(load, reason);
+	frame->object_path = object == INTERN_NONE
+				 ? profile_intern(load, "[unknown]")
+				 : naming_path(load, load->objects.items[object].path);
+}
+
+/* Why code in memory without a file has no name. */
+static void anonymous_reason(const struct load *load, uint32_t pid, char *text, size_t size)
+{
+	const struct process *process = load_process_find(load, pid);
+	if (process && process->torn_offset)
+		(void)snprintf(text, size, "the jitdump is torn at byte %" PRIu64,
+			       process->torn_offset);
+	else if (process && process->has_dump)
+		(void)snprintf(text, size, "not in the process's jitdump");
+	else if (process && process->has_map)
+		(void)snprintf(text, size, "not in the process's perf map");
+	else if (process && process->ns_pid && process->ns_pid != pid)
+		(void)snprintf(text, size,
+			       "no dump or map was found in the process's own PID namespace "
+			       "(its pid there: %" PRIu32 ")",
+			       process->ns_pid);
+	else
+		(void)snprintf(text, size, "anonymous code that nobody announced");
+}
+
+void naming_unknown_in(struct load *load, const struct address *address, uint32_t object_id,
+		       struct profile_frame *frame)
+{
+	const struct object *object = &load->objects.items[object_id];
+	char text[160];
+	if (object->kind == OBJECT_ANONYMOUS) {
+		anonymous_reason(load, address->pid, text, sizeof(text));
+		frame->is_jit = true;
+	} else {
+		(void)snprintf(text, sizeof(text), "%s",
+			       object->reason ? object->reason : "no symbol covers this address");
+	}
+	naming_unknown(load, object_id, text, frame);
+}
+
+static uint32_t ambiguous_reason(struct load *load, const struct address *a,
+				 const struct timeline_hit *hit)
+{
+	struct sink text = { 0 };
+	sink_text(&text, "may also be ");
+	uint32_t shown = 0;
+	for (uint32_t i = 0; i < hit->other_count && shown < OTHERS_SHOWN; i++) {
+		uint32_t other;
+		if (!timeline_other(load->timeline, a->pid, a->is_return ? a->avma - 1 : a->avma,
+				    a->time_ns, i, &other))
+			break;
+		const uint32_t function = naming_of_code(load, other);
+		if (function == INTERN_NONE)
+			break;
+		sink_text(&text, shown++ ? ", " : "");
+		sink_text(&text, profile_text(load->profile,
+					      load->profile->functions.items[function].name));
+	}
+	if (hit->other_count > shown)
+		sink_printf(&text, " (%" PRIu32 " more)", hit->other_count - shown);
+	const uint32_t id = intern_bytes(&load->profile->strings, sink_bytes(&text));
+	sink_clear(&text);
+	return id;
+}
+
+uint32_t naming_reason_of_code(struct load *load, const struct address *address,
+			       const struct timeline_hit *hit)
+{
+	switch (hit->trust) {
+	case TRUST_EARLY:
+		return profile_intern(load, "announced after the sample");
+	case TRUST_UNTIMED:
+		return profile_intern(load, "from a map without times");
+	case TRUST_AMBIGUOUS:
+		return ambiguous_reason(load, address, hit);
+	case TRUST_STALE:
+		return profile_intern(load, "its code had ended before the sample");
+	default:
+		return 0;
+	}
+}
+
+static int by_code(const void *left, const void *right)
+{
+	const struct code_function *a = left;
+	const struct code_function *b = right;
+	return a->code < b->code ? -1 : a->code > b->code;
+}
+
+/* Equal (name, object) share a counter, kept by the name's id: JIT names are in one object. */
+int naming_number_versions(struct load *load)
+{
+	struct address_index counters = { 0 };
+	struct code_function *pairs = load->code_functions.items;
+	if (load->code_functions.count)
+		qsort(pairs, load->code_functions.count, sizeof(*pairs), by_code);
+	int got = 0;
+	for (size_t i = 0; got == 0 && i < load->code_functions.count; i++) {
+		struct profile_function *f = &load->profile->functions.items[pairs[i].function];
+		const struct address_entry *last = address_index_find(&counters, f->name + 1u);
+		const struct address_entry next = { .start_avma = f->name + 1u,
+						    .code = last ? last->code + 1 : 1 };
+		f->version = next.code;
+		got = address_index_put(&counters, &next) ? 0 : STATUS_NO_MEMORY;
+	}
+	address_index_clear(&counters);
+	return got;
+}
+
+void naming_clear(struct load *load)
+{
+	for (size_t i = 0; i < load->objects.count; i++)
+		address_index_clear(&load->objects.items[i].functions);
+	for (size_t i = 0; i < load->code_functions.count; i++)
+		load->codes.items[load->code_functions.items[i].code].function = 0;
+	vector_clear(&load->code_functions);
+	address_index_clear(&load->kernel_functions);
+	address_index_clear(&load->unknown_functions);
+}

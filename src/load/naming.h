@@ -1,0 +1,35 @@
+/* naming.h - functions of the profile, made from code objects and symbols.
+ *
+ * All add to load->profile and return ids of it; INTERN_NONE without memory.
+ * A function is made once and found again after that.
+ */
+#ifndef LOAD_NAMING_H
+#define LOAD_NAMING_H
+
+#include "load/load_internal.h"
+
+uint32_t naming_of_code(struct load *load, uint32_t code);
+uint32_t naming_of_symbol(struct load *load, uint32_t object, const struct symbol *symbol);
+uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const char *module);
+
+/* Fills function, trust, reason, object_path: no name, and why. INTERN_NONE: no object. */
+void naming_unknown(struct load *load, uint32_t object, const char *reason,
+		    struct profile_frame *frame);
+
+/* The same for an address in a mapping: works out why nobody knows its name. */
+void naming_unknown_in(struct load *load, const struct address *address, uint32_t object,
+		       struct profile_frame *frame);
+
+/* What a reader should know of a name that is not exact; "" where nothing. */
+uint32_t naming_reason_of_code(struct load *load, const struct address *address,
+			       const struct timeline_hit *hit);
+
+/* A string of load->strings, or a text, as a string of the profile. */
+uint32_t naming_path(struct load *load, uint32_t string);
+uint32_t profile_intern(struct load *load, const char *text);
+
+/* Numbers the versions of functions of one name in the order their code came. */
+int naming_number_versions(struct load *load);
+void naming_clear(struct load *load);
+
+#endif

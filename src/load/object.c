@@ -1,0 +1,228 @@
+/* Mapped objects and their symbols, opened at the first need. */
+#include "load/load_internal.h"
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "format/perfdata/features.h"
+#include "os/vdso.h"
+
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+static uint64_t object_key(uint32_t path, uint32_t build_id)
+{
+	return hash_mix(((uint64_t)path << 32) | build_id, 1);
+}
+
+static size_t object_slot(const struct load *load, uint32_t path, uint32_t build_id)
+{
+	const size_t mask = load->object_slot_count - 1;
+	size_t at = object_key(path, build_id) & mask;
+	for (; load->object_slots[at]; at = (at + 1) & mask) {
+		const struct object *o = &load->objects.items[load->object_slots[at] - 1];
+		if (o->path == path && o->build_id == build_id)
+			break;
+	}
+	return at;
+}
+
+static bool grow_object_slots(struct load *load)
+{
+	if (load->objects.count * 2 < load->object_slot_count)
+		return true;
+	const size_t count = load->object_slot_count ? load->object_slot_count * 2 : 256;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(load->object_slots);
+	load->object_slots = slots;
+	load->object_slot_count = count;
+	for (uint32_t i = 0; i < load->objects.count; i++) {
+		const struct object *o = &load->objects.items[i];
+		slots[object_slot(load, o->path, o->build_id)] = i + 1;
+	}
+	return true;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* How reports call it. Files of memory keep perf's word for it. */
+static uint32_t short_name_of(struct load *load, const char *path, enum object_kind kind)
+{
+	if (kind == OBJECT_KERNEL && strcmp(path, "[kernel.kallsyms]") == 0)
+		return intern_text(&load->strings, "[kernel]");
+	if (kind == OBJECT_ANONYMOUS && path[0] == '/')
+		return intern_text(&load->strings, "[anon]");
+	return intern_text(&load->strings, base_name(path));
+}
+
+uint32_t load_object(struct load *load, const char *path, struct bytes build_id,
+		     enum object_kind kind)
+{
+	const uint32_t path_id = intern_text(&load->strings, path);
+	const uint32_t build_id_id = intern_bytes(&load->strings, build_id);
+	if (path_id == INTERN_NONE || build_id_id == INTERN_NONE || !grow_object_slots(load))
+		return INTERN_NONE;
+	const size_t at = object_slot(load, path_id, build_id_id);
+	if (load->object_slots[at])
+		return load->object_slots[at] - 1;
+	struct object *object = vector_push(&load->objects);
+	if (!object)
+		return INTERN_NONE;
+	*object = (struct object){ .path = path_id,
+				   .short_name = short_name_of(load, path, kind),
+				   .build_id = build_id_id,
+				   .kind = kind };
+	load->object_slots[at] = (uint32_t)load->objects.count;
+	return load->object_slots[at] - 1;
+}
+
+/* The BUILD_ID feature names files whose MMAP records carry none. */
+static int take_build_id(struct load *load, const struct perfdata_build_id *id)
+{
+	const uint32_t path = intern_text(&load->strings, id->path);
+	const uint32_t build_id = intern_bytes(&load->strings, id->build_id);
+	if (path == INTERN_NONE || build_id == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	if (!load->object_slot_count)
+		return 0;
+	const size_t at = object_slot(load, path, 0);
+	if (load->object_slots[at])
+		load->objects.items[load->object_slots[at] - 1].feature_build_id = build_id;
+	return 0;
+}
+
+int load_build_ids(struct load *load)
+{
+	struct cursor c = perfdata_build_ids(load->perf);
+	struct perfdata_build_id id;
+	int got;
+	while ((got = perfdata_build_id_next(&c, &id)) > 0) {
+		got = take_build_id(load, &id);
+		if (got < 0)
+			return got;
+	}
+	return 0;
+}
+
+/* What symbol/ may open: plain files; each stays open until its table is freed. */
+static bool open_file(void *context, const char *path, struct bytes *bytes)
+{
+	(void)context;
+	static const char *const never[] = { "/dev/", "/proc/", "/sys/" };
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if (strncmp(path, never[i], strlen(never[i])) == 0)
+			return false;
+	struct load *load = context;
+	struct os_file *file = vector_push(&load->files);
+	if (!file)
+		return false;
+	if (path[0] != '/' || os_file_open(file, path, OS_FILE_PLAIN) < 0) {
+		load->files.count--;
+		return false;
+	}
+	*bytes = file->bytes;
+	return true;
+}
+
+/* Closed all together with the load: tables keep names in the mapped files. */
+static void close_file(void *context, struct bytes bytes)
+{
+	struct load *load = context;
+	for (size_t i = load->files.count; i-- > 0;) {
+		if (load->files.items[i].bytes.data != bytes.data || !bytes.size)
+			continue;
+		os_file_close(&load->files.items[i]);
+		load->files.items[i] = load->files.items[--load->files.count];
+		return;
+	}
+}
+
+static int open_vdso(struct load *load, struct symbol_table **table)
+{
+	struct bytes image;
+	if (load->bundle && bundle_read(load->bundle, "vdso", &image) == 0)
+		return symbol_table_image(table, image);
+	struct utsname here;
+	const char *release = perfdata_feature_text(load->perf, PERFDATA_FEATURE_OSRELEASE);
+	if (uname(&here) || strcmp(here.release, release) != 0)
+		return STATUS_NOT_FOUND;
+	image = os_vdso_image();
+	return image.size ? symbol_table_image(table, image) : STATUS_NOT_FOUND;
+}
+
+static const char *reason_of(int status, bool has_build_id)
+{
+	switch (status) {
+	case STATUS_NOT_FOUND:
+		return has_build_id ? "the file is not here, or has another build id"
+				    : "the file is not here";
+	case STATUS_NOT_FORMAT:
+		return "the file is not an ELF object";
+	default:
+		return status_text(status);
+	}
+}
+
+struct symbol_table *load_object_symbols(struct load *load, struct object *object)
+{
+	if (object->kind == OBJECT_KERNEL)
+		return load_kernel_symbols(load);
+	if (object->was_opened)
+		return object->symbols;
+	object->was_opened = true;
+	const uint32_t build_id = object->build_id ? object->build_id : object->feature_build_id;
+	const struct symbol_files files = { .context = load,
+					    .open = open_file,
+					    .close = close_file };
+	int got = STATUS_NOT_FOUND;
+	if (object->kind == OBJECT_VDSO)
+		got = open_vdso(load, &object->symbols);
+	else if (object->kind == OBJECT_FILE)
+		got = symbol_table_elf(&object->symbols, &files,
+				       intern_get(&load->strings, object->path),
+				       intern_get_bytes(&load->strings, build_id));
+	if (got < 0) {
+		object->symbols = NULL;
+		object->reason = reason_of(got, build_id != 0);
+	}
+	return object->symbols;
+}
+
+/* Where _text or _stext is: a reboot moves it, and then all other addresses are wrong too. */
+static bool is_same_boot(const struct symbol_table *table, uint64_t text_avma)
+{
+	struct symbol symbol;
+	return !text_avma ||
+	       (symbol_find(table, text_avma, &symbol) && symbol.start_svma == text_avma);
+}
+
+struct symbol_table *load_kernel_symbols(struct load *load)
+{
+	if (load->kallsyms_was_read)
+		return load->kallsyms;
+	load->kallsyms_was_read = true;
+	struct bytes text;
+	if (load->bundle && bundle_read(load->bundle, "kernel/kallsyms", &text) == 0) {
+		if (symbol_table_kallsyms(&load->kallsyms, text) < 0)
+			load->kallsyms = NULL;
+		return load->kallsyms;
+	}
+	struct symbol_table *table = NULL;
+	if (load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
+	    symbol_table_kallsyms(&table, text) < 0)
+		return NULL;
+	if (!is_same_boot(table, load->kernel_text_avma)) {
+		symbol_table_free(table);
+		load_add_note(load, true,
+			      "kernel symbols: the recording is from another kernel or "
+			      "boot, so its kernel frames stay unnamed");
+		return NULL;
+	}
+	load->kallsyms = table;
+	return table;
+}

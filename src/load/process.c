@@ -1,0 +1,183 @@
+/* Processes by pid, and the names of threads by time. */
+#include "load/load_internal.h"
+
+#include "base/hash.h"
+#include "base/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static size_t process_slot(const struct load *load, uint32_t pid)
+{
+	size_t at = hash_mix(pid, 0) & (load->process_slot_count - 1);
+	while (load->process_slots[at] &&
+	       load->processes.items[load->process_slots[at] - 1].pid != pid)
+		at = (at + 1) & (load->process_slot_count - 1);
+	return at;
+}
+
+static bool grow_process_slots(struct load *load)
+{
+	if (load->processes.count * 2 < load->process_slot_count)
+		return true;
+	const size_t count = load->process_slot_count ? load->process_slot_count * 2 : 64;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(load->process_slots);
+	load->process_slots = slots;
+	load->process_slot_count = count;
+	for (uint32_t i = 0; i < load->processes.count; i++)
+		slots[process_slot(load, load->processes.items[i].pid)] = i + 1;
+	return true;
+}
+
+struct process *load_process_find(const struct load *load, uint32_t pid)
+{
+	if (!load->process_slot_count)
+		return NULL;
+	const uint32_t id = load->process_slots[process_slot(load, pid)];
+	return id ? &load->processes.items[id - 1] : NULL;
+}
+
+struct process *load_process(struct load *load, uint32_t pid)
+{
+	struct process *known = load_process_find(load, pid);
+	if (known)
+		return known;
+	if (!grow_process_slots(load))
+		return NULL;
+	struct process *process = vector_push(&load->processes);
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	load->process_slots[process_slot(load, pid)] = (uint32_t)load->processes.count;
+	return process;
+}
+
+int load_comm(struct load *load, uint32_t tid, const char *comm, uint64_t time_ns)
+{
+	struct comm_change *change = vector_push(&load->comms);
+	const uint32_t name = intern_text(&load->strings, comm);
+	if (!change || name == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	*change = (struct comm_change){
+		.time_ns = time_ns, .tid = tid, .comm = name, .order = (uint32_t)load->comms.count
+	};
+	return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct comm_change *a = left;
+	const struct comm_change *b = right;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int by_thread(const void *left, const void *right)
+{
+	const struct comm_change *a = left;
+	const struct comm_change *b = right;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return by_time(left, right);
+}
+
+/* The last change of the thread at or before that time; SIZE_MAX: none. */
+static size_t change_at(const struct load *load, uint32_t tid, uint64_t time_ns)
+{
+	size_t low = 0;
+	size_t high = load->comms.count;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct comm_change *c = &load->comms.items[middle];
+		if (c->tid < tid || (c->tid == tid && c->time_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && load->comms.items[low - 1].tid == tid ? low - 1 : SIZE_MAX;
+}
+
+void load_comms_sort(struct load *load)
+{
+	const size_t count = load->comms.count;
+	if (!count)
+		return;
+	qsort(load->comms.items, count, sizeof(load->comms.items[0]), by_thread);
+	/* A new thread starts with its parent's name. Parents change before their
+	 * children see it, so in time order one pass settles chains of forks; the
+	 * array itself stays sorted by thread.
+	 */
+	struct comm_change *sorted = calloc(count, sizeof(*sorted));
+	if (sorted) {
+		memcpy(sorted, load->comms.items, count * sizeof(*sorted));
+		for (uint32_t i = 0; i < count; i++)
+			sorted[i].order = i; /* equal times of one thread stay in file order */
+		qsort(sorted, count, sizeof(*sorted), by_time);
+		for (size_t i = 0; i < count; i++) {
+			struct comm_change *c = &load->comms.items[sorted[i].order];
+			if (c->comm != INTERN_NONE)
+				continue;
+			const size_t parent = change_at(load, c->parent_tid, c->time_ns);
+			c->comm = parent == SIZE_MAX ? 0 : load->comms.items[parent].comm;
+			if (c->comm == INTERN_NONE)
+				c->comm = 0;
+		}
+	}
+	free(sorted);
+}
+
+uint32_t load_comm_at(const struct load *load, uint32_t tid, uint64_t time_ns,
+		      uint64_t *valid_from_ns, uint64_t *valid_to_ns)
+{
+	const struct comm_change *changes = load->comms.items;
+	size_t at = change_at(load, tid, time_ns);
+	*valid_from_ns = 0;
+	*valid_to_ns = UINT64_MAX;
+	if (at == SIZE_MAX)
+		return 0;
+	*valid_from_ns = changes[at].time_ns;
+	if (at + 1 < load->comms.count && changes[at + 1].tid == tid)
+		*valid_to_ns = changes[at + 1].time_ns;
+	return changes[at].comm == INTERN_NONE ? 0 : changes[at].comm;
+}
+
+/* One line a process: pid, then named facts "key=value", tab-separated. */
+static void take_facts(struct load *load, char *line)
+{
+	char *rest = line;
+	const char *first = strsep(&rest, "\t");
+	char *end;
+	const unsigned long pid = strtoul(first, &end, 10);
+	if (end == first || *end || pid == 0 || pid > UINT32_MAX)
+		return;
+	struct process *process = load_process(load, (uint32_t)pid);
+	const char *field;
+	while (process && (field = strsep(&rest, "\t"))) {
+		if (strncmp(field, "nspid=", 6) == 0) {
+			/* Outermost first, as in /proc/PID/status: the last is its own. */
+			const char *last = strrchr(field, ',');
+			process->ns_pid = (uint32_t)strtoul(last ? last + 1 : field + 6, NULL, 10);
+		}
+	}
+}
+
+int load_process_facts(struct load *load)
+{
+	struct bytes text;
+	if (!load->bundle || bundle_read(load->bundle, "processes.tsv", &text) < 0)
+		return 0;
+	char *copy = arena_new(&load->scratch, char, text.size + 1);
+	if (!copy)
+		return STATUS_NO_MEMORY;
+	memcpy(copy, text.data, text.size);
+	char *rest = copy;
+	char *line;
+	while ((line = strsep(&rest, "\n")))
+		take_facts(load, line);
+	return 0;
+}

@@ -1,0 +1,254 @@
+/* An address becomes a frame: the timeline says whose it was, symbols and dumps
+ * say the name. Answers are kept with the interval of time in which they hold.
+ */
+#include "load/load_internal.h"
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "load/naming.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct cached_frame {
+	uint64_t avma;
+	uint64_t valid_from_ns;
+	uint64_t valid_to_ns;
+	uint32_t space;
+	uint32_t frame;
+	uint32_t next; /* another interval of the same address: index + 1 */
+	bool is_return;
+};
+
+struct frame_cache {
+	VECTOR(struct cached_frame) items;
+	uint32_t *slots; /* index + 1 of the newest item of an address */
+	size_t slot_count;
+	size_t used;
+};
+
+/* An answer on its way to become a frame. */
+struct answer {
+	struct profile_frame frame;
+	uint64_t valid_from_ns;
+	uint64_t valid_to_ns;
+	uint64_t load_ns; /* early only */
+};
+
+static uint64_t key_of(uint32_t space, uint64_t avma, bool is_return)
+{
+	return hash_mix(avma, ((uint64_t)space << 1) | is_return);
+}
+
+static size_t slot_of(const struct frame_cache *cache, const struct address *a)
+{
+	size_t at = key_of(a->space, a->avma, a->is_return) & (cache->slot_count - 1);
+	for (; cache->slots[at]; at = (at + 1) & (cache->slot_count - 1)) {
+		const struct cached_frame *item = &cache->items.items[cache->slots[at] - 1];
+		if (item->avma == a->avma && item->space == a->space &&
+		    item->is_return == a->is_return)
+			break;
+	}
+	return at;
+}
+
+static bool grow(struct frame_cache *cache)
+{
+	if (cache->used * 2 < cache->slot_count)
+		return true;
+	const size_t count = cache->slot_count ? cache->slot_count * 2 : 1024;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < cache->slot_count; i++) {
+		if (!cache->slots[i])
+			continue;
+		const struct cached_frame *item = &cache->items.items[cache->slots[i] - 1];
+		size_t at = key_of(item->space, item->avma, item->is_return) & (count - 1);
+		while (slots[at])
+			at = (at + 1) & (count - 1);
+		slots[at] = cache->slots[i];
+	}
+	free(cache->slots);
+	cache->slots = slots;
+	cache->slot_count = count;
+	return true;
+}
+
+void load_frames_free(struct load *load)
+{
+	if (!load->frames)
+		return;
+	vector_clear(&load->frames->items);
+	free(load->frames->slots);
+	free(load->frames);
+	load->frames = NULL;
+}
+
+static uint64_t lookup_avma(const struct address *a)
+{
+	return a->is_return && a->avma ? a->avma - 1 : a->avma;
+}
+
+/* The symbol of a mapped file; false where it has none there. */
+static bool name_by_mapping(struct load *load, const struct address *a,
+			    const struct timeline_hit *hit, struct answer *answer)
+{
+	struct object *object = &load->objects.items[hit->object];
+	struct symbol_table *table = load_object_symbols(load, object);
+	/* Opening files may have grown the vector that holds objects' neighbours only. */
+	const uint64_t file_off = lookup_avma(a) - hit->start_avma + hit->file_off;
+	uint64_t svma;
+	struct symbol symbol;
+	if (!table || !symbol_file_to_svma(table, file_off, &svma) ||
+	    !symbol_find(table, svma, &symbol))
+		return false;
+	answer->frame.function = naming_of_symbol(load, hit->object, &symbol);
+	answer->frame.offset = svma - symbol.start_svma + (a->avma - lookup_avma(a));
+	answer->frame.has_offset = true;
+	answer->frame.trust = PROFILE_EXACT;
+	return true;
+}
+
+static void name_by_code(struct load *load, const struct address *a, const struct timeline_hit *hit,
+			 struct answer *answer)
+{
+	struct profile_frame *frame = &answer->frame;
+	frame->function = naming_of_code(load, hit->object);
+	frame->object_path =
+	    naming_path(load, load->sources.items[load->codes.items[hit->object].source].path);
+	frame->offset = a->avma - hit->start_avma;
+	frame->has_offset = true;
+	frame->is_jit = true;
+	frame->trust = (uint8_t)hit->trust;
+	if (hit->trust == TRUST_EARLY)
+		answer->load_ns = a->time_ns + hit->early_ns;
+	frame->reason = naming_reason_of_code(load, a, hit);
+}
+
+static void answer_user(struct load *load, const struct address *a, struct answer *answer)
+{
+	struct timeline_hit hit;
+	const uint64_t avma = lookup_avma(a);
+	timeline_find(load->timeline, a->pid, avma, a->time_ns, &hit);
+	answer->valid_from_ns = hit.valid_from_ns;
+	answer->valid_to_ns = hit.valid_to_ns;
+
+	struct timeline_hit mapping = hit;
+	bool is_mapped = hit.layer == LAYER_MAPPING;
+	if (hit.layer == LAYER_CODE || hit.layer == LAYER_MAP) {
+		/* A map's line may claim anything, even where a library lies. */
+		const struct source *source =
+		    &load->sources.items[load->codes.items[hit.object].source];
+		is_mapped = !source->is_dump && timeline_find_mapping(load->timeline, a->pid, avma,
+								      a->time_ns, &mapping);
+		if (!is_mapped || load->objects.items[mapping.object].kind != OBJECT_FILE ||
+		    !name_by_mapping(load, a, &mapping, answer)) {
+			name_by_code(load, a, &hit, answer);
+			return;
+		}
+		answer->valid_from_ns = hit.valid_from_ns > mapping.valid_from_ns
+					    ? hit.valid_from_ns
+					    : mapping.valid_from_ns;
+		answer->valid_to_ns =
+		    hit.valid_to_ns < mapping.valid_to_ns ? hit.valid_to_ns : mapping.valid_to_ns;
+	} else if (!is_mapped) {
+		naming_unknown(load, INTERN_NONE, "no mapping covers this address", &answer->frame);
+		return;
+	} else if (!name_by_mapping(load, a, &mapping, answer)) {
+		naming_unknown_in(load, a, mapping.object, &answer->frame);
+		return;
+	}
+	answer->frame.object_path = naming_path(load, load->objects.items[mapping.object].path);
+}
+
+static void answer_kernel(struct load *load, const struct address *a, struct answer *answer)
+{
+	struct timeline_hit hit;
+	const uint64_t avma = lookup_avma(a);
+	timeline_find(load->timeline, TIMELINE_KERNEL_PID, avma, a->time_ns, &hit);
+	answer->valid_from_ns = hit.valid_from_ns;
+	answer->valid_to_ns = hit.valid_to_ns;
+	answer->frame.is_kernel = true;
+	if (hit.layer == LAYER_CODE && hit.trust == TRUST_EXACT) {
+		name_by_code(load, a, &hit, answer);
+		return;
+	}
+	struct symbol_table *table = load_kernel_symbols(load);
+	struct symbol symbol;
+	if (table && symbol_find(table, avma, &symbol)) {
+		const char *module = symbol_module(table, avma);
+		answer->frame.function = naming_of_kernel(load, &symbol, module);
+		answer->frame.object_path =
+		    profile_intern(load, *module ? module : "[kernel.kallsyms]");
+		answer->frame.offset = a->avma - symbol.start_svma;
+		answer->frame.has_offset = true;
+		answer->frame.trust = PROFILE_EXACT;
+	} else if (hit.layer == LAYER_CODE) {
+		name_by_code(load, a, &hit, answer);
+	} else {
+		naming_unknown(
+		    load, INTERN_NONE,
+		    table ? "no kernel symbol covers this address"
+			  : "no kernel symbols (kptr_restrict hides them, or another boot)",
+		    &answer->frame);
+		answer->frame.object_path = profile_intern(load, "[kernel.kallsyms]");
+	}
+}
+
+static int put_frame(struct load *load, const struct answer *answer, uint32_t *id)
+{
+	struct profile_frame *frame = vector_push(&load->profile->frames);
+	uint64_t *load_ns = vector_push(&load->frame_load_ns);
+	if (!frame || !load_ns || answer->frame.function == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	*frame = answer->frame;
+	*load_ns = answer->load_ns;
+	*id = (uint32_t)load->profile->frames.count - 1;
+	return 0;
+}
+
+static int make_frame(struct load *load, const struct address *a, struct cached_frame *made)
+{
+	struct answer answer = { .frame = { .avma = a->avma } };
+	if (a->is_kernel)
+		answer_kernel(load, a, &answer);
+	else
+		answer_user(load, a, &answer);
+	*made = (struct cached_frame){ .avma = a->avma,
+				       .space = a->space,
+				       .is_return = a->is_return,
+				       .valid_from_ns = answer.valid_from_ns,
+				       .valid_to_ns = answer.valid_to_ns };
+	return put_frame(load, &answer, &made->frame);
+}
+
+int load_resolve(struct load *load, const struct address *address, struct resolved *resolved)
+{
+	if (!load->frames)
+		load->frames = calloc(1, sizeof(*load->frames));
+	struct frame_cache *cache = load->frames;
+	if (!cache || !grow(cache))
+		return STATUS_NO_MEMORY;
+	const size_t at = slot_of(cache, address);
+	for (uint32_t i = cache->slots[at]; i; i = cache->items.items[i - 1].next) {
+		const struct cached_frame *item = &cache->items.items[i - 1];
+		if (address->time_ns < item->valid_from_ns || address->time_ns >= item->valid_to_ns)
+			continue;
+		*resolved =
+		    (struct resolved){ item->frame, item->valid_from_ns, item->valid_to_ns };
+		return 0;
+	}
+	struct cached_frame made;
+	const int got = make_frame(load, address, &made);
+	struct cached_frame *item = got == 0 ? vector_push(&cache->items) : NULL;
+	if (!item)
+		return STATUS_NO_MEMORY;
+	made.next = cache->slots[at];
+	cache->used += cache->slots[at] == 0;
+	*item = made;
+	cache->slots[at] = (uint32_t)cache->items.count;
+	*resolved = (struct resolved){ made.frame, made.valid_from_ns, made.valid_to_ns };
+	return 0;
+}
