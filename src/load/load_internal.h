@@ -29,8 +29,15 @@ struct object {
 	uint32_t feature_build_id; /* of the BUILD_ID feature */
 	enum object_kind kind;
 	bool was_opened;
-	struct symbol_table *symbols; /* NULL where there are none, or before the first need */
-	const char *reason;           /* why there are none: a static sentence */
+	struct symbol_table *symbols;   /* NULL where there are none, or before the first need */
+	const char *reason;             /* why there are none: a static sentence */
+	struct address_index functions; /* of the profile under way, by symbol start + 1 */
+};
+
+/* A code object that samples hit, and its function in the profile. */
+struct code_function {
+	uint32_t code;
+	uint32_t function;
 };
 
 /* Where code objects were told: one jitdump, one perf map, the kernel's events. */
@@ -53,7 +60,8 @@ struct code {
 struct comm_change {
 	uint64_t time_ns;
 	uint32_t tid;
-	uint32_t comm;  /* string */
+	uint32_t comm; /* string; INTERN_NONE: what parent_tid had */
+	uint32_t parent_tid;
 	uint32_t order; /* keeps equal times in file order */
 };
 
