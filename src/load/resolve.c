@@ -158,8 +158,9 @@ static void answer_user(struct load *load, const struct address *a, struct answe
 		return;
 	} else if (!name_by_mapping(load, a, &mapping, answer)) {
 		naming_unknown_in(load, a, mapping.object, &answer->frame);
-		return;
 	}
+	if (load->objects.items[mapping.object].kind == OBJECT_FILE)
+		answer->frame.object_avma = a->avma - mapping.start_avma + mapping.file_off;
 	answer->frame.object_path = naming_path(load, load->objects.items[mapping.object].path);
 }
 
@@ -211,7 +212,7 @@ static int put_frame(struct load *load, const struct answer *answer, uint32_t *i
 
 static int make_frame(struct load *load, const struct address *a, struct cached_frame *made)
 {
-	struct answer answer = { .frame = { .avma = a->avma } };
+	struct answer answer = { .frame = { .avma = a->avma, .object_avma = a->avma } };
 	if (a->is_kernel)
 		answer_kernel(load, a, &answer);
 	else

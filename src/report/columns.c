@@ -1,0 +1,180 @@
+#include "report/columns.h"
+
+#include "base/status.h"
+
+#include <inttypes.h>
+
+#define PUT(name)                                                                    \
+	static void put_##name(struct sink *out, const struct report_groups *groups, \
+			       const struct profile *profile, const struct report_group *group)
+
+PUT(overhead)
+{
+	(void)profile;
+	sink_printf(out, "%.2f", report_percent(groups, group->total_weight));
+}
+
+PUT(self)
+{
+	(void)profile;
+	sink_printf(out, "%.2f", report_percent(groups, group->self_weight));
+}
+
+PUT(samples)
+{
+	(void)groups;
+	(void)profile;
+	sink_printf(out, "%" PRIu64, group->total_count);
+}
+
+PUT(runtime)
+{
+	(void)groups;
+	sink_text(out, profile_text(profile, group->key.runtime));
+}
+
+/* All tiers of its samples, the one with most first: "turbofan+ignition". */
+PUT(tier)
+{
+	(void)groups;
+	if (group->key.tier) {
+		sink_text(out, profile_text(profile, group->key.tier));
+		return;
+	}
+	for (int i = 0; i < REPORT_TIERS_KEPT && group->tiers[i].count; i++) {
+		sink_text(out, i ? "+" : "");
+		sink_text(out, profile_text(profile, group->tiers[i].tier));
+	}
+}
+
+/* Likewise "exact+early". */
+PUT(trust)
+{
+	(void)groups;
+	(void)profile;
+	uint64_t counts[PROFILE_TRUST_COUNT];
+	memcpy(counts, group->trust_counts, sizeof(counts));
+	for (int shown = 0; shown < PROFILE_TRUST_COUNT; shown++) {
+		int most = 0;
+		for (int i = 1; i < PROFILE_TRUST_COUNT; i++)
+			if (counts[i] > counts[most])
+				most = i;
+		if (!counts[most])
+			break;
+		sink_text(out, shown ? "+" : "");
+		sink_text(out, profile_trust_name(most));
+		counts[most] = 0;
+	}
+}
+
+PUT(symbol)
+{
+	(void)groups;
+	const struct bytes name = intern_get_bytes(&profile->strings, group->key.symbol);
+	sink_put(out, name.data, name.size);
+}
+
+PUT(object)
+{
+	(void)groups;
+	const struct bytes name = intern_get_bytes(&profile->strings, group->key.object);
+	sink_put(out, name.data, name.size);
+}
+
+PUT(comm)
+{
+	(void)groups;
+	const struct bytes name = intern_get_bytes(&profile->strings, group->key.comm);
+	sink_put(out, name.data, name.size);
+}
+
+PUT(pid)
+{
+	(void)groups;
+	(void)profile;
+	sink_printf(out, "%" PRIu32, group->key.pid);
+}
+
+PUT(tid)
+{
+	(void)groups;
+	(void)profile;
+	sink_printf(out, "%" PRIu32, group->key.tid);
+}
+
+PUT(version)
+{
+	(void)groups;
+	(void)profile;
+	sink_printf(out, "%" PRIu32, group->key.version);
+}
+
+static const struct report_column overhead = { "overhead", true, put_overhead };
+static const struct report_column children = { "children", true, put_overhead };
+static const struct report_column self = { "self", true, put_self };
+static const struct report_column samples = { "samples", true, put_samples };
+
+/* Shown where one of their keys is asked for. */
+static const struct {
+	unsigned key;
+	unsigned shown_with; /* another key that brings the column along */
+	struct report_column column;
+} keyed[] = {
+	{ REPORT_COMM, 0, { "comm", false, put_comm } },
+	{ REPORT_PID, 0, { "pid", true, put_pid } },
+	{ REPORT_TID, 0, { "tid", true, put_tid } },
+	{ REPORT_RUNTIME, 0, { "runtime", false, put_runtime } },
+	{ REPORT_TIER, REPORT_SYMBOL, { "tier", false, put_tier } },
+	{ REPORT_TRUST, REPORT_SYMBOL, { "trust", false, put_trust } },
+	{ REPORT_VERSION, 0, { "version", true, put_version } },
+	{ REPORT_SYMBOL, 0, { "symbol", false, put_symbol } },
+	{ REPORT_OBJECT, 0, { "object", false, put_object } },
+};
+
+enum { KEYED_COUNT = sizeof(keyed) / sizeof(keyed[0]) };
+
+size_t report_columns(const struct report_options *options,
+		      const struct report_column *columns[REPORT_COLUMN_LIMIT])
+{
+	size_t count = 0;
+	columns[count++] = options->children ? &children : &overhead;
+	if (options->children)
+		columns[count++] = &self;
+	columns[count++] = &samples;
+	for (size_t i = 0; i < KEYED_COUNT; i++)
+		if (options->keys & (keyed[i].key | keyed[i].shown_with))
+			columns[count++] = &keyed[i].column;
+	return count;
+}
+
+/* perf's words are taken as well as ours. */
+static unsigned key_of_word(struct bytes word)
+{
+	static const struct {
+		const char *word;
+		unsigned key;
+	} aliases[] = { { "sym", REPORT_SYMBOL }, { "dso", REPORT_OBJECT } };
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (strlen(aliases[i].word) == word.size &&
+		    memcmp(aliases[i].word, word.data, word.size) == 0)
+			return aliases[i].key;
+	for (size_t i = 0; i < KEYED_COUNT; i++)
+		if (strlen(keyed[i].column.name) == word.size &&
+		    memcmp(keyed[i].column.name, word.data, word.size) == 0)
+			return keyed[i].key;
+	return 0;
+}
+
+int report_keys_parse(const char *text, unsigned *keys)
+{
+	*keys = 0;
+	while (*text) {
+		const size_t size = strcspn(text, ",");
+		const unsigned key = key_of_word((struct bytes){ (const uint8_t *)text, size });
+		if (!key)
+			return STATUS_NOT_FOUND;
+		*keys |= key;
+		text += size + (text[size] == ',');
+	}
+	return *keys ? 0 : STATUS_NOT_FOUND;
+}
