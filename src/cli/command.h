@@ -80,7 +80,7 @@ struct command {
 };
 
 /* In the order in which help lists them. */
-#define COMMAND_LIST(X) X(help)
+#define COMMAND_LIST(X) X(report) X(script) X(help)
 
 #define X(name) extern const struct command cmd_##name;
 COMMAND_LIST(X)

@@ -109,10 +109,10 @@ PUT(version)
 	sink_printf(out, "%" PRIu32, group->key.version);
 }
 
-static const struct report_column overhead = { "overhead", true, put_overhead };
-static const struct report_column children = { "children", true, put_overhead };
-static const struct report_column self = { "self", true, put_self };
-static const struct report_column samples = { "samples", true, put_samples };
+static const struct report_column overhead = { "overhead", COLUMN_PERCENT, put_overhead };
+static const struct report_column children = { "children", COLUMN_PERCENT, put_overhead };
+static const struct report_column self = { "self", COLUMN_PERCENT, put_self };
+static const struct report_column samples = { "samples", COLUMN_COUNT, put_samples };
 
 /* Shown where one of their keys is asked for. */
 static const struct {
@@ -120,15 +120,15 @@ static const struct {
 	unsigned shown_with; /* another key that brings the column along */
 	struct report_column column;
 } keyed[] = {
-	{ REPORT_COMM, 0, { "comm", false, put_comm } },
-	{ REPORT_PID, 0, { "pid", true, put_pid } },
-	{ REPORT_TID, 0, { "tid", true, put_tid } },
-	{ REPORT_RUNTIME, 0, { "runtime", false, put_runtime } },
-	{ REPORT_TIER, REPORT_SYMBOL, { "tier", false, put_tier } },
-	{ REPORT_TRUST, REPORT_SYMBOL, { "trust", false, put_trust } },
-	{ REPORT_VERSION, 0, { "version", true, put_version } },
-	{ REPORT_SYMBOL, 0, { "symbol", false, put_symbol } },
-	{ REPORT_OBJECT, 0, { "object", false, put_object } },
+	{ REPORT_COMM, 0, { "comm", COLUMN_TEXT, put_comm } },
+	{ REPORT_PID, 0, { "pid", COLUMN_COUNT, put_pid } },
+	{ REPORT_TID, 0, { "tid", COLUMN_COUNT, put_tid } },
+	{ REPORT_RUNTIME, 0, { "runtime", COLUMN_TEXT, put_runtime } },
+	{ REPORT_TIER, REPORT_SYMBOL, { "tier", COLUMN_TEXT, put_tier } },
+	{ REPORT_TRUST, REPORT_SYMBOL, { "trust", COLUMN_TEXT, put_trust } },
+	{ REPORT_VERSION, 0, { "version", COLUMN_COUNT, put_version } },
+	{ REPORT_SYMBOL, 0, { "symbol", COLUMN_TEXT, put_symbol } },
+	{ REPORT_OBJECT, 0, { "object", COLUMN_TEXT, put_object } },
 };
 
 enum { KEYED_COUNT = sizeof(keyed) / sizeof(keyed[0]) };

@@ -5,9 +5,15 @@
 #include "base/sink.h"
 #include "report/groups.h"
 
+enum report_column_kind {
+	COLUMN_TEXT,
+	COLUMN_COUNT,
+	COLUMN_PERCENT,
+};
+
 struct report_column {
 	const char *name; /* "overhead": CSV header and JSON key; text shows it capitalised */
-	bool is_number;   /* right-aligned in text, bare in JSON */
+	enum report_column_kind kind; /* numbers are right-aligned in text, bare in JSON */
 	/* Appends the value, unescaped. */
 	void (*put)(struct sink *out, const struct report_groups *groups,
 		    const struct profile *profile, const struct report_group *group);

@@ -48,7 +48,7 @@ static void put_row(struct sink *out, const struct report_view *view, uint32_t i
 		sink_reset(&cell);
 		columns[i]->put(&cell, view->groups, view->profile, group);
 		sink_printf(out, "%s\"%s\":", i ? "," : "{", columns[i]->name);
-		if (columns[i]->is_number)
+		if (columns[i]->kind != COLUMN_TEXT)
 			sink_put(out, cell.data, cell.size);
 		else
 			put_string(out, sink_bytes(&cell));

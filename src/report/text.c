@@ -35,13 +35,8 @@ static void put_cell(struct sink *cell, const struct report_view *view,
 	escape_terminal(cell, sink_bytes(&raw));
 	cell->failed |= sink_failed(&raw);
 	sink_clear(&raw);
-	if (column->is_number && strcmp(column->name, "samples") != 0 &&
-	    strchr((sink_u8(cell, 0), (const char *)cell->data), '.')) {
-		cell->size--;
+	if (column->kind == COLUMN_PERCENT)
 		sink_u8(cell, '%');
-	} else if (column->is_number && cell->size && cell->data[cell->size - 1] == 0) {
-		cell->size--;
-	}
 }
 
 static void put_header(struct sink *out, const struct report_column *const *columns, size_t count,
@@ -54,7 +49,8 @@ static void put_header(struct sink *out, const struct report_column *const *colu
 		title[0] = (char)toupper((unsigned char)title[0]);
 		const struct bytes text = { (const uint8_t *)title, strlen(title) };
 		sink_text(out, i ? "  " : "");
-		put_padded(out, text, i + 1 == count ? 0 : widths[i], columns[i]->is_number);
+		put_padded(out, text, i + 1 == count ? 0 : widths[i],
+			   columns[i]->kind != COLUMN_TEXT);
 	}
 	sink_text(out, "\n");
 }
@@ -180,7 +176,7 @@ void report_write_text(struct sink *out, const struct report_view *view, unsigne
 			}
 			sink_text(out, i ? "  " : "");
 			put_padded(out, text, i + 1 == count ? 0 : widths[i],
-				   columns[i]->is_number);
+				   columns[i]->kind != COLUMN_TEXT);
 		}
 		cut_to(out, start, width);
 		sink_text(out, "\n");

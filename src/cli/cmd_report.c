@@ -1,0 +1,257 @@
+/* cmd_report.c - `polyperf report`: where the time went, as a table. */
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/load_args.h"
+#include "cli/message.h"
+#include "cli/pager.h"
+#include "cli/terminal.h"
+#include "report/columns.h"
+#include "report/write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+
+enum {
+	KEY_CHILDREN = 256,
+	KEY_BY_VERSION,
+	KEY_BY_TIER,
+	KEY_DSO,
+	KEY_SYMBOL,
+	KEY_PERCENT_LIMIT,
+	KEY_FORMAT,
+	KEY_EVENT,
+};
+
+struct report_args {
+	struct load_args load;
+	struct report_options report;
+	const char *event;
+	int format;
+};
+
+static const struct argp_option options[] = {
+	LOAD_ARGS_OPTIONS,
+	{ "event", KEY_EVENT, "NAME", 0, "of this event, where the recording has several", 0 },
+	{ .doc = "Which rows:" },
+	{ "dso", KEY_DSO, "PATTERN[,...]", 0,
+	  "of objects whose name matches; * and ? as in a shell", 0 },
+	{ "symbol", KEY_SYMBOL, "PATTERN[,...]", 0, "of functions whose name matches", 0 },
+	{ "percent-limit", KEY_PERCENT_LIMIT, "N", 0, "with at least N percent; default 0", 0 },
+	{ .doc = "How to sum up:" },
+	{ "sort", 's', "KEY[,KEY]", 0,
+	  "one row for equal keys: `symbol`, `dso`, `runtime`, `tier`, `trust`, `comm`, `pid`, "
+	  "`tid`, `version`; default symbol,dso,runtime",
+	  0 },
+	{ "by-tier", KEY_BY_TIER, NULL, 0, "a row for each tier that a function was compiled in",
+	  0 },
+	{ "by-version", KEY_BY_VERSION, NULL, 0, "a row for each time that it was compiled", 0 },
+	{ "children", KEY_CHILDREN, NULL, 0, "count a function also while those that it called ran",
+	  0 },
+	{ "call-graph", 'g', "callers|callees", OPTION_ARG_OPTIONAL,
+	  "under each row a tree of who called it (the default) or what it called", 0 },
+	{ .doc = "How to print:" },
+	{ "format", KEY_FORMAT, "text|csv|json", 0, "default text", 0 },
+	{ "raw-names", LOAD_ARGS_RAW_NAMES, NULL, 0,
+	  "names as the runtimes and compilers wrote them", 0 },
+	{ 0 },
+};
+
+static int parse_format(const char *arg, struct argp_state *state)
+{
+	static const char *const names[] = { "text", "csv", "json" };
+	for (int i = 0; i < 3; i++)
+		if (strcmp(arg, names[i]) == 0)
+			return i;
+	argp_error(state, "--format takes text, csv or json");
+	return FORMAT_TEXT;
+}
+
+static void parse_tree(struct report_options *report, const char *arg, struct argp_state *state)
+{
+	if (!arg || strcmp(arg, "callers") == 0)
+		report->tree = REPORT_TREE_CALLERS;
+	else if (strcmp(arg, "callees") == 0)
+		report->tree = REPORT_TREE_CALLEES;
+	else
+		argp_error(state, "-g takes callers or callees");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct report_args *a = state->input;
+	char *end;
+	switch (key) {
+	case 's':
+		if (report_keys_parse(arg, &a->report.keys) < 0)
+			argp_error(state, "--sort: no such key in '%s'", arg);
+		return 0;
+	case 'g':
+		parse_tree(&a->report, arg, state);
+		return 0;
+	case KEY_CHILDREN:
+		a->report.children = true;
+		return 0;
+	case KEY_BY_VERSION:
+		a->report.keys |= REPORT_VERSION | REPORT_TIER;
+		return 0;
+	case KEY_BY_TIER:
+		a->report.keys |= REPORT_TIER;
+		return 0;
+	case KEY_DSO:
+		a->report.objects = arg;
+		return 0;
+	case KEY_SYMBOL:
+		a->report.symbols = arg;
+		return 0;
+	case KEY_PERCENT_LIMIT:
+		a->report.percent_limit = strtod(arg, &end);
+		if (*end || end == arg)
+			argp_error(state, "--percent-limit takes a number");
+		return 0;
+	case KEY_FORMAT:
+		a->format = parse_format(arg, state);
+		return 0;
+	case KEY_EVENT:
+		a->event = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (a->load.options.input)
+			argp_error(state, "takes one recording");
+		a->load.options.input = arg;
+		return 0;
+	default:
+		return load_args_parse(&a->load, key, arg, state);
+	}
+}
+
+/* One event's table, appended to `out`. */
+static int put_event(struct sink *out, const struct report_args *a, const struct profile *profile,
+		     uint32_t event, uint64_t early_max_ns)
+{
+	struct report_groups groups = { 0 };
+	struct report_tree_nodes tree = { 0 };
+	struct report_summary summary = { .early_max_ns = early_max_ns };
+	const struct report_view view = {
+		.profile = profile,
+		.event = event,
+		.options = &a->report,
+		.groups = &groups,
+		.tree = a->report.tree == REPORT_TREE_NONE ? NULL : &tree,
+		.summary = &summary,
+	};
+	int got = report_groups_build(&groups, profile, event, &a->report);
+	if (got == 0)
+		got = report_summary_build(&summary, profile, event);
+	if (got == 0 && view.tree)
+		got = report_tree_build(&tree, &groups, profile, event, &a->report);
+	if (got == 0 && a->format == FORMAT_CSV)
+		report_write_csv(out, &view);
+	else if (got == 0 && a->format == FORMAT_JSON)
+		report_write_json(out, &view);
+	else if (got == 0)
+		report_write_text(out, &view, terminal_is_there() ? (unsigned)terminal_width() : 0);
+	report_groups_clear(&groups);
+	report_tree_clear(&tree);
+	report_summary_clear(&summary);
+	return got;
+}
+
+static bool is_wanted(const struct report_args *a, const struct profile *profile, uint32_t event)
+{
+	return !a->event ||
+	       strcmp(a->event, profile_text(profile, profile->events.items[event])) == 0;
+}
+
+static int put_report(struct sink *out, const struct report_args *a, const struct profile *profile,
+		      const struct load *load)
+{
+	const uint64_t early_max_ns = load_early(load)->max_ns;
+	size_t shown = 0;
+	int got = 0;
+	if (a->format == FORMAT_JSON)
+		sink_text(out, "{\"events\":[");
+	for (uint32_t event = 0; got == 0 && event < profile->events.count; event++) {
+		/* A CSV table has one header, so it has one event. */
+		if (!is_wanted(a, profile, event) || (shown && a->format == FORMAT_CSV))
+			continue;
+		if (shown++)
+			sink_text(out, a->format == FORMAT_JSON ? ",\n" : "\n");
+		got = put_event(out, a, profile, event, early_max_ns);
+	}
+	if (a->format == FORMAT_JSON)
+		sink_text(out, "]}\n");
+	if (got == 0 && !shown) {
+		message_error("the recording has no event %s", a->event ? a->event : "at all");
+		return STATUS_NOT_FOUND;
+	}
+	return got;
+}
+
+static int report(struct report_args *a)
+{
+	struct load *load = load_args_open(&a->load);
+	if (!load)
+		return EXIT_INPUT;
+	struct profile profile = { 0 };
+	struct sink out = { 0 };
+	int got = load_profile(load, &profile);
+	if (got == 0)
+		got = put_report(&out, a, &profile, load);
+	if (got == 0 && sink_failed(&out))
+		got = STATUS_NO_MEMORY;
+	if (got == STATUS_NO_MEMORY)
+		message_error("%s", status_text(got));
+	if (got == 0) {
+		if (a->format == FORMAT_TEXT)
+			pager_start();
+		fwrite(out.data, 1, out.size, stdout);
+	}
+	sink_clear(&out);
+	profile_clear(&profile);
+	load_close(load);
+	return got < 0 ? EXIT_INPUT : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct report_args a = { .report = { .keys = 0 } };
+	command_parse(&cmd_report, argc, argv, &a);
+	const unsigned splits = REPORT_VERSION | REPORT_TIER;
+	if (!(a.report.keys & ~splits))
+		a.report.keys |= REPORT_DEFAULT_KEYS;
+	const int status = report(&a);
+	load_args_clear(&a.load);
+	return status;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "show where the time of a recording went",
+	.usages = (const char *const[]){ "[OPTION...] [FILE]", NULL },
+	.description =
+	    "Reads a recording made by `polyperf record` or `perf record` and prints a table of "
+	    "functions, those with most samples first. JIT-compiled code is named by the jitdumps "
+	    "and perf maps in the recording, beside it, or where perf would look for them.\n\n"
+	    "The first line says how far the names can be trusted: `exact` names were announced "
+	    "before the sample and still held; `early` ones were announced after it; `untimed` "
+	    "ones "
+	    "come from a map without times; `ambiguous` ones had several owners; of `stale` ones "
+	    "the "
+	    "code had ended; the rest is `unknown`, and the lines at the end say why.\n\n"
+	    "A function is one row however often it was compiled.",
+	.options = options,
+	.examples =
+	    (const struct command_example[]){
+		{ "polyperf report", "The recording in perf.data." },
+		{ "polyperf report -g --percent-limit 1", "With callers, without small rows." },
+		{ "polyperf report --sort comm,runtime",
+		  "Which runtimes each program spent time in." },
+		{ "polyperf report --format csv -i app.data", "For a spreadsheet or a script." },
+		{ 0 },
+	    },
+	.parse = parse,
+	.run = run,
+};

@@ -1,0 +1,138 @@
+#include "cli/load_args.h"
+
+#include "base/status.h"
+#include "cli/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_text(struct argp_state *state, const char ***slot, char *arg)
+{
+	if (!slot)
+		argp_error(state, "out of memory");
+	else
+		*(const char **)slot = arg;
+}
+
+static void parse_ids(struct argp_state *state, char *arg, struct load_args *args, int key)
+{
+	char *rest = arg;
+	const char *word;
+	while ((word = strsep(&rest, ","))) {
+		char *end;
+		const unsigned long id = strtoul(word, &end, 10);
+		uint32_t *slot =
+		    key == LOAD_ARGS_PID ? vector_push(&args->pids) : vector_push(&args->tids);
+		if (end == word || *end || id > UINT32_MAX || !slot)
+			argp_error(state, "'%s' is not a process or thread id", word);
+		else
+			*slot = (uint32_t)id;
+	}
+}
+
+/* "12.5" to nanoseconds, without the rounding that a double would bring. */
+static bool parse_seconds(const char *text, uint64_t *ns)
+{
+	char *end;
+	errno = 0;
+	const unsigned long long seconds = strtoull(text, &end, 10);
+	if (end == text || errno || seconds > UINT64_MAX / 1000000000 - 1)
+		return false;
+	*ns = seconds * 1000000000;
+	if (*end == '.') {
+		uint64_t scale = 100000000;
+		for (end++; *end >= '0' && *end <= '9'; end++, scale /= 10)
+			*ns += (uint64_t)(*end - '0') * scale;
+	}
+	return *end == '\0';
+}
+
+static void parse_time(struct argp_state *state, char *arg, struct load_options *options)
+{
+	char *to = strchr(arg, ',');
+	if (to)
+		*to++ = '\0';
+	if ((*arg && !parse_seconds(arg, &options->from_ns)) ||
+	    (to && *to && !parse_seconds(to, &options->to_ns)))
+		argp_error(state, "--time takes FROM,TO in seconds");
+}
+
+error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_state *state)
+{
+	struct load_options *options = &args->options;
+	char *end;
+	switch (key) {
+	case 'i':
+		options->input = arg;
+		return 0;
+	case LOAD_ARGS_DUMP:
+		add_text(state, (const char ***)vector_push(&args->dumps), arg);
+		return 0;
+	case LOAD_ARGS_MAP:
+		add_text(state, (const char ***)vector_push(&args->maps), arg);
+		return 0;
+	case LOAD_ARGS_SKEW:
+		options->skew_ns = strtoull(arg, &end, 10) * 1000000;
+		if (*end || end == arg)
+			argp_error(state, "--skew takes a whole number of milliseconds");
+		return 0;
+	case LOAD_ARGS_RAW_NAMES:
+		options->raw_names = true;
+		return 0;
+	case LOAD_ARGS_COMM:
+		options->comm = arg;
+		return 0;
+	case LOAD_ARGS_PID:
+	case LOAD_ARGS_TID:
+		parse_ids(state, arg, args, key);
+		return 0;
+	case LOAD_ARGS_TIME:
+		parse_time(state, arg, options);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+struct load *load_args_open(struct load_args *args)
+{
+	struct load_options *options = &args->options;
+	if (!options->input)
+		options->input = "perf.data";
+	options->dumps = args->dumps.items;
+	options->dump_count = args->dumps.count;
+	options->maps = args->maps.items;
+	options->map_count = args->maps.count;
+	options->pids = args->pids.items;
+	options->pid_count = args->pids.count;
+	options->tids = args->tids.items;
+	options->tid_count = args->tids.count;
+
+	struct load *load;
+	struct load_error error;
+	if (load_open(&load, options, &error) < 0) {
+		if (error.status == STATUS_IO || error.status == STATUS_NOT_FOUND ||
+		    error.status == STATUS_DENIED)
+			message_file(error.path, error.status);
+		else
+			message_file_at(error.path, error.offset, status_text(error.status));
+		return NULL;
+	}
+	for (size_t i = 0; i < load_note_count(load); i++) {
+		const struct load_note *note = load_note(load, i);
+		if (note->is_warning)
+			message_warning("%s", note->text);
+		else
+			message_note("%s", note->text);
+	}
+	return load;
+}
+
+void load_args_clear(struct load_args *args)
+{
+	vector_clear(&args->dumps);
+	vector_clear(&args->maps);
+	vector_clear(&args->pids);
+	vector_clear(&args->tids);
+}

@@ -1,0 +1,68 @@
+/* load_args.h - the options of every command that reads a recording.
+ *
+ *   static const struct argp_option options[] = { LOAD_ARGS_OPTIONS, ..., { 0 } };
+ *   default: return load_args_parse(&o->load, key, arg, state);
+ *   ...
+ *   struct load *load = load_args_open(&o->load);     NULL: the reason was printed
+ */
+#ifndef CLI_LOAD_ARGS_H
+#define CLI_LOAD_ARGS_H
+
+#include "base/vector.h"
+#include "load/load.h"
+
+#include <argp.h>
+
+enum load_args_key {
+	LOAD_ARGS_DUMP = 512,
+	LOAD_ARGS_MAP,
+	LOAD_ARGS_SKEW,
+	LOAD_ARGS_RAW_NAMES,
+	LOAD_ARGS_COMM,
+	LOAD_ARGS_PID,
+	LOAD_ARGS_TID,
+	LOAD_ARGS_TIME,
+};
+
+#define LOAD_ARGS_OPTIONS                                                                          \
+	{ .doc = "What to read:" }, { "input",                                                     \
+				      'i',                                                         \
+				      "FILE",                                                      \
+				      0,                                                           \
+				      "the recording; default `perf.data`, `-` is standard input", \
+				      0 },                                                         \
+	    { "dump", LOAD_ARGS_DUMP, "[PID=]FILE", 0, "read this jitdump as well", 0 },           \
+	    { "map", LOAD_ARGS_MAP, "[PID=]FILE", 0, "read this perf map as well", 0 },            \
+	    { "skew",                                                                              \
+	      LOAD_ARGS_SKEW,                                                                      \
+	      "MS",                                                                                \
+	      0,                                                                                   \
+	      "how many milliseconds after its first sample code may be announced; default 20",    \
+	      0 },                                                                                 \
+	    { .doc = "Which samples:" },                                                           \
+	    { "comm", LOAD_ARGS_COMM, "NAME", 0, "of threads of this name", 0 },                   \
+	    { "pid", LOAD_ARGS_PID, "PID[,PID]", 0, "of these processes", 0 },                     \
+	    { "tid", LOAD_ARGS_TID, "TID[,TID]", 0, "of these threads", 0 },                       \
+	{                                                                                          \
+		"time", LOAD_ARGS_TIME, "FROM,TO", 0,                                              \
+		    "between these times, in seconds as `polyperf script` prints them; either "    \
+		    "may be "                                                                      \
+		    "left out",                                                                    \
+		    0                                                                              \
+	}
+
+struct load_args {
+	struct load_options options;
+	VECTOR(const char *) dumps;
+	VECTOR(const char *) maps;
+	VECTOR(uint32_t) pids;
+	VECTOR(uint32_t) tids;
+};
+
+error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_state *state);
+
+/* Opens, prints notes of the load to standard error; NULL after an error, which is printed. */
+struct load *load_args_open(struct load_args *args);
+void load_args_clear(struct load_args *args);
+
+#endif

@@ -1,0 +1,236 @@
+#include "report/script.h"
+
+#include "base/escape.h"
+#include "base/status.h"
+
+#include <inttypes.h>
+
+static const struct {
+	const char *word;
+	unsigned field;
+} words[] = {
+	{ "comm", SCRIPT_COMM },     { "pid", SCRIPT_PID },   { "tid", SCRIPT_TID },
+	{ "cpu", SCRIPT_CPU },       { "time", SCRIPT_TIME }, { "period", SCRIPT_PERIOD },
+	{ "event", SCRIPT_EVENT },   { "ip", SCRIPT_IP },     { "sym", SCRIPT_SYM },
+	{ "symoff", SCRIPT_SYMOFF }, { "dso", SCRIPT_DSO },   { "trust", SCRIPT_TRUST },
+	{ "reason", SCRIPT_REASON },
+};
+
+static unsigned field_of(const char *text, size_t size)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i].word) == size && memcmp(words[i].word, text, size) == 0)
+			return words[i].field;
+	return 0;
+}
+
+int script_fields_parse(const char *text, unsigned *fields)
+{
+	unsigned result = *text == '+' || *text == '-' ? SCRIPT_DEFAULT_FIELDS : 0;
+	while (*text) {
+		const char sign = *text;
+		text += sign == '+' || sign == '-';
+		const size_t size = strcspn(text, ",");
+		const unsigned field = field_of(text, size);
+		if (!field)
+			return STATUS_NOT_FOUND;
+		result = sign == '-' ? result & ~field : result | field;
+		text += size + (text[size] == ',');
+	}
+	*fields = result;
+	return result ? 0 : STATUS_NOT_FOUND;
+}
+
+void script_begin(struct script *script, const struct profile *profile)
+{
+	script->event_width = 0;
+	for (size_t i = 0; i < profile->events.count; i++) {
+		const size_t size = strlen(profile_text(profile, profile->events.items[i]));
+		if ((int)size > script->event_width)
+			script->event_width = (int)size;
+	}
+}
+
+void script_clear(struct script *script)
+{
+	sink_clear(&script->frames);
+	sink_clear(&script->head);
+	vector_clear(&script->frame_ends);
+	vector_clear(&script->frame_starts);
+}
+
+/* printf is the slowest part of printing millions of lines: numbers go by hand. */
+static void put_hex(struct sink *out, uint64_t value, size_t width)
+{
+	char text[16];
+	size_t at = sizeof(text);
+	do {
+		text[--at] = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	const size_t size = sizeof(text) - at;
+	uint8_t *to = sink_reserve(out, size < width ? width : size);
+	if (!to)
+		return;
+	for (; width > size; width--)
+		*to++ = ' ';
+	memcpy(to, text + at, size);
+}
+
+static void put_decimal(struct sink *out, uint64_t value, size_t width, char fill)
+{
+	char text[20];
+	size_t at = sizeof(text);
+	do {
+		text[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	const size_t size = sizeof(text) - at;
+	uint8_t *to = sink_reserve(out, size < width ? width : size);
+	if (!to)
+		return;
+	for (; width > size; width--)
+		*to++ = (uint8_t)fill;
+	memcpy(to, text + at, size);
+}
+
+static void put_interned(struct sink *out, const struct profile *profile, uint32_t string)
+{
+	escape_terminal(out, intern_get_bytes(&profile->strings, string));
+}
+
+/* "    7f1234 name+0x12 (/usr/lib/libc.so.6)" */
+static void put_frame(struct script *script, const struct profile *profile,
+		      const struct profile_frame *frame)
+{
+	struct sink *out = &script->frames;
+	const unsigned fields = script->fields;
+	const struct profile_function *function = &profile->functions.items[frame->function];
+	const char *separator = script->is_single ? " " : "\t";
+	if (fields & SCRIPT_IP) {
+		sink_text(out, separator);
+		/* As perf does: in chains where it is in the file, alone where it was. */
+		put_hex(out, script->is_single ? frame->avma : frame->object_avma, 16);
+		separator = " ";
+	}
+	if (fields & SCRIPT_SYM) {
+		sink_text(out, separator);
+		put_interned(out, profile, script->raw_names ? function->raw_name : function->name);
+		if ((fields & SCRIPT_SYMOFF) && frame->has_offset) {
+			sink_text(out, "+0x");
+			put_hex(out, frame->offset, 0);
+		}
+		separator = " ";
+	}
+	if (fields & SCRIPT_DSO) {
+		sink_printf(out, "%s(", separator);
+		put_interned(out, profile, frame->object_path);
+		sink_text(out, ")");
+	}
+	if (fields & SCRIPT_TRUST) {
+		sink_text(out, " ");
+		sink_text(out, profile_trust_name((enum profile_trust)frame->trust));
+	}
+	if ((fields & SCRIPT_REASON) && frame->reason) {
+		sink_text(out, " # ");
+		put_interned(out, profile, frame->reason);
+	}
+	sink_text(out, "\n");
+}
+
+static struct bytes frame_text(struct script *script, const struct profile *profile, uint32_t id)
+{
+	while (script->frame_ends.count <= id)
+		if (!vector_push(&script->frame_ends) || !vector_push(&script->frame_starts))
+			return (struct bytes){ 0 };
+	uint32_t *end = &script->frame_ends.items[id];
+	uint32_t *start = &script->frame_starts.items[id];
+	if (!*end) {
+		const size_t at = script->frames.size;
+		put_frame(script, profile, &profile->frames.items[id]);
+		if (sink_failed(&script->frames) || script->frames.size >= UINT32_MAX)
+			return (struct bytes){ 0 };
+		*start = (uint32_t)at;
+		*end = (uint32_t)script->frames.size;
+	}
+	return (struct bytes){ script->frames.data + *start, *end - *start };
+}
+
+static void put_thread(struct script *script, const struct profile *profile, uint32_t id)
+{
+	const struct profile_thread *thread = &profile->threads.items[id];
+	struct sink *out = &script->head;
+	sink_reset(out);
+	if (script->fields & SCRIPT_COMM) {
+		struct sink comm = { 0 };
+		put_interned(&comm, profile, thread->comm);
+		sink_printf(out, script->is_single ? "%16.*s " : "%.*s ", (int)comm.size,
+			    comm.size ? (const char *)comm.data : "");
+		sink_clear(&comm);
+	}
+	if ((script->fields & SCRIPT_PID) && (script->fields & SCRIPT_TID))
+		sink_printf(out, "%5" PRIu32 "/%-5" PRIu32 " ", thread->pid, thread->tid);
+	else if (script->fields & (SCRIPT_PID | SCRIPT_TID))
+		sink_printf(out, "%5" PRIu32 " ",
+			    script->fields & SCRIPT_PID ? thread->pid : thread->tid);
+	script->last_thread = id + 1;
+}
+
+static void put_time(const struct script *script, struct sink *out, uint64_t time_ns)
+{
+	put_decimal(out, time_ns / 1000000000, 5, ' ');
+	sink_put(out, ".", 1);
+	if (script->in_ns)
+		put_decimal(out, time_ns % 1000000000, 9, '0');
+	else
+		put_decimal(out, time_ns % 1000000000 / 1000, 6, '0');
+	sink_put(out, ": ", 2);
+}
+
+static void put_head(struct script *script, const struct profile *profile,
+		     const struct script_sample *sample, struct sink *out)
+{
+	const unsigned fields = script->fields;
+	if (script->last_thread != sample->thread + 1)
+		put_thread(script, profile, sample->thread);
+	sink_put(out, script->head.data, script->head.size);
+	if ((fields & SCRIPT_CPU) && sample->has_cpu) {
+		sink_put(out, "[", 1);
+		put_decimal(out, sample->cpu, 3, '0');
+		sink_put(out, "] ", 2);
+	}
+	if (fields & SCRIPT_TIME)
+		put_time(script, out, sample->time_ns);
+	if (fields & SCRIPT_PERIOD) {
+		put_decimal(out, sample->period, 10, ' ');
+		sink_put(out, " ", 1);
+	}
+	if ((fields & SCRIPT_EVENT) && sample->event < profile->events.count)
+		sink_printf(out, "%*s: ", script->event_width,
+			    profile_text(profile, profile->events.items[sample->event]));
+}
+
+bool script_put(struct script *script, const struct profile *profile,
+		const struct script_sample *sample, struct sink *out)
+{
+	const struct profile_stack *stack = &profile->stacks.items[sample->stack];
+	const uint32_t *frames = profile->frame_ids.items + stack->first;
+	const unsigned frame_fields = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_TRUST;
+	put_head(script, profile, sample, out);
+	if (!(script->fields & frame_fields) || !stack->depth) {
+		sink_put(out, "\n", 1);
+		return !sink_failed(out);
+	}
+	if (!script->is_single)
+		sink_put(out, "\n", 1);
+	const uint32_t depth = script->is_single ? 1 : stack->depth;
+	for (uint32_t i = 0; i < depth; i++) {
+		const struct bytes text = frame_text(script, profile, frames[i]);
+		if (!text.size)
+			return false;
+		sink_put(out, text.data, text.size);
+	}
+	if (!script->is_single)
+		sink_put(out, "\n", 1);
+	return !sink_failed(out);
+}
