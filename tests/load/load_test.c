@@ -1,0 +1,301 @@
+#include "load/load.h"
+
+#include "load/recording.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PID = 4000001, MS = 1000000, BASE = 1000 * MS }; /* a pid that no kernel gives */
+
+/* "name trust" of the leaf of each sample, in time order, one a line. */
+static int note_leaf(void *context, const struct profile *profile, const struct load_sample *sample)
+{
+	struct sink *seen = context;
+	const struct profile_stack *stack = &profile->stacks.items[sample->stack];
+	for (uint32_t i = 0; i < stack->depth; i++) {
+		const struct profile_frame *frame =
+		    &profile->frames.items[profile->frame_ids.items[stack->first + i]];
+		const struct profile_function *f = &profile->functions.items[frame->function];
+		sink_printf(seen, "%s%s %s", i ? " < " : "", profile_text(profile, f->name),
+			    profile_trust_name((enum profile_trust)frame->trust));
+	}
+	sink_text(seen, "\n");
+	return 0;
+}
+
+static char *leaves_of(const struct recording *r, const struct load_options *more)
+{
+	struct load_options options = *more;
+	struct load *load;
+	struct load_error error;
+	struct profile profile = { 0 };
+	struct sink seen = { 0 };
+	options.input = r->path;
+	options.in_order = true;
+	assert_int_equal(load_open(&load, &options, &error), 0);
+	assert_int_equal(load_samples(load, &profile, note_leaf, &seen), 0);
+	sink_u8(&seen, 0);
+	profile_clear(&profile);
+	load_close(load);
+	return (char *)seen.data;
+}
+
+static void check(struct recording *r, const struct load_options *options, const char *expected)
+{
+	char *seen = leaves_of(r, options);
+	assert_string_equal(seen, expected);
+	free(seen);
+	recording_remove(r);
+}
+
+static void at(struct recording *r, uint64_t time_ns, uint64_t avma)
+{
+	recording_sample(r, PID, PID, time_ns, &avma, 1);
+}
+
+static void begin(struct recording *r)
+{
+	recording_begin(r);
+	recording_comm(r, PID, 1, "app", false);
+	recording_mmap(r, PID, 2, 0x10000, 0x10000, "//anon");
+}
+
+static const struct load_options plain;
+
+/* An address that is used again: each sample gets the owner of its time. */
+static void jitdump_is_exact_in_time(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + 10 * MS, 0x10010);
+	at(&r, BASE + 30 * MS, 0x10010);
+	at(&r, BASE + 31 * MS, 0x10400);
+	recording_mmap(&r, PID, 3, 0x90000, 0x1000, "/nowhere/any-name");
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "first");
+	dump_load(&dump, PID, BASE + 20 * MS, 0x10000, 0x80, "second");
+	recording_file(&r, "any-name", sink_bytes(&dump));
+	check(&r, &plain, "first exact\nsecond exact\n[unknown] unknown\n");
+	sink_clear(&dump);
+}
+
+/* Samplers stamp before they capture, and runtimes tell late. */
+static void late_records_are_early_samples(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE - MS, 0x10010);
+	at(&r, BASE + MS, 0x10010);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "late");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &plain, "late early\nlate exact\n");
+	sink_clear(&dump);
+}
+
+static void moved_code_is_found_where_it_was(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + 5 * MS, 0x10010);
+	at(&r, BASE + 25 * MS, 0x12010);
+	at(&r, BASE + 26 * MS, 0x10010);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "mover");
+	dump_move(&dump, PID, BASE + 20 * MS, 0x10000, 0x12000, 0x100);
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &plain, "mover exact\nmover exact\nmover stale\n");
+	sink_clear(&dump);
+}
+
+static void untimed_map_says_what_it_cannot_know(void **state)
+{
+	(void)state;
+	static const char map[] = "10000 100 one\n10200 100 two\n10200 100 three\n";
+	struct recording r;
+	begin(&r);
+	at(&r, BASE, 0x10010);
+	at(&r, BASE + MS, 0x10210);
+	at(&r, BASE + 2 * MS, 0x10310);
+	recording_finish(&r);
+	recording_file(&r, "perf-4000001.map",
+		       (struct bytes){ (const uint8_t *)map, sizeof(map) - 1 });
+	check(&r, &plain, "one untimed\nthree ambiguous\n[unknown] unknown\n");
+}
+
+/* One method, told by both: one name, and the dump's time decides. */
+static void dump_and_map_merge(void **state)
+{
+	(void)state;
+	static const char map[] = "10000 100 both\n10800 80 only_map\n";
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + MS, 0x10010);
+	at(&r, BASE + 2 * MS, 0x10810);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "both");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	recording_file(&r, "perf-4000001.map",
+		       (struct bytes){ (const uint8_t *)map, sizeof(map) - 1 });
+	check(&r, &plain, "both exact\nonly_map untimed\n");
+	sink_clear(&dump);
+}
+
+static void fork_copies_and_exec_clears(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	recording_fork(&r, PID, PID + 1, BASE + 10 * MS);
+	recording_sample(&r, PID + 1, PID + 1, BASE + 11 * MS, &(uint64_t){ 0x10010 }, 1);
+	recording_comm(&r, PID + 1, BASE + 20 * MS, "other", true);
+	recording_sample(&r, PID + 1, PID + 1, BASE + 21 * MS, &(uint64_t){ 0x10010 }, 1);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "inherited");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &plain, "inherited exact\n[unknown] unknown\n");
+	sink_clear(&dump);
+}
+
+/* A return address behind the last byte of a function still belongs to it. */
+static void return_addresses_are_looked_up_one_before(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	const uint64_t chain[] = { 0x10110, 0x10100 };
+	begin(&r);
+	recording_sample(&r, PID, PID, BASE + MS, chain, 2);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "caller");
+	dump_load(&dump, PID, BASE, 0x10100, 0x100, "leaf");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &plain, "leaf exact < caller exact\n");
+	sink_clear(&dump);
+}
+
+/* Two rings, drained by rounds: the order of time, not of the file. */
+static void rounds_bring_samples_into_order(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + 10, 0x10000);
+	at(&r, BASE + 30, 0x10020);
+	at(&r, BASE + 20, 0x10010);
+	at(&r, BASE + 50, 0x10040);
+	recording_round(&r);
+	at(&r, BASE + 60, 0x10050);
+	at(&r, BASE + 40, 0x10030);
+	recording_round(&r);
+	at(&r, BASE + 70, 0x10060);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	for (uint64_t i = 0; i < 7; i++) {
+		const char name[] = { (char)('a' + i), '\0' };
+		dump_load(&dump, PID, BASE, 0x10000 + 0x10 * i, 0x10, name);
+	}
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &plain, "a exact\nb exact\nc exact\nd exact\ne exact\nf exact\ng exact\n");
+	sink_clear(&dump);
+}
+
+static void time_and_pid_choose_samples(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	const struct load_options options = { .from_ns = BASE + 2, .to_ns = BASE + 4 };
+	begin(&r);
+	for (uint64_t i = 1; i < 6; i++)
+		at(&r, BASE + i, 0x10000);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x10, "f");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &options, "f exact\nf exact\n");
+	sink_clear(&dump);
+}
+
+/* Rows, and how early the early samples came. */
+static void profile_sums_up(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE - 3 * MS, 0x10000);
+	at(&r, BASE + 1, 0x10000);
+	at(&r, BASE + 2, 0x10000);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x10, "f");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+
+	struct load *load;
+	struct load_error error;
+	struct profile profile = { 0 };
+	assert_int_equal(load_open(&load, &(struct load_options){ .input = r.path }, &error), 0);
+	assert_int_equal(load_profile(load, &profile), 0);
+	assert_int_equal(profile.rows.count, 2);
+	assert_int_equal(profile.rows.items[0].count, 1);
+	assert_int_equal(profile.rows.items[1].count, 2);
+	assert_int_equal(profile.functions.count, 1);
+	assert_int_equal(load_early(load)->count, 1);
+	assert_int_equal(load_early(load)->max_ns, 3 * MS);
+	assert_string_equal(profile_text(&profile, profile.threads.items[0].comm), "app");
+	profile_clear(&profile);
+	load_close(load);
+	recording_remove(&r);
+	sink_clear(&dump);
+}
+
+static void what_is_no_recording_is_refused(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct load *load;
+	struct load_error error;
+	recording_begin(&r);
+	sink_reset(&r.out);
+	recording_file(&r, "perf.data", (struct bytes){ (const uint8_t *)"hello, world", 12 });
+	sink_clear(&r.out);
+	assert_true(load_open(&load, &(struct load_options){ .input = r.path }, &error) < 0);
+	assert_null(load);
+	assert_true(error.status < 0);
+	recording_remove(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jitdump_is_exact_in_time),
+		cmocka_unit_test(late_records_are_early_samples),
+		cmocka_unit_test(moved_code_is_found_where_it_was),
+		cmocka_unit_test(untimed_map_says_what_it_cannot_know),
+		cmocka_unit_test(dump_and_map_merge),
+		cmocka_unit_test(fork_copies_and_exec_clears),
+		cmocka_unit_test(return_addresses_are_looked_up_one_before),
+		cmocka_unit_test(rounds_bring_samples_into_order),
+		cmocka_unit_test(time_and_pid_choose_samples),
+		cmocka_unit_test(profile_sums_up),
+		cmocka_unit_test(what_is_no_recording_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+#include "profile/profile.h"
+
+#include "test.h"
+
+#include <stdlib.h>
+
+static void equal_stacks_have_one_id(void **state)
+{
+	(void)state;
+	struct profile p = { 0 };
+	const uint32_t a = profile_add_stack(&p, (uint32_t[]){ 1, 2, 3 }, 3);
+	const uint32_t b = profile_add_stack(&p, (uint32_t[]){ 1, 2 }, 2);
+	assert_int_not_equal(a, b);
+	assert_int_equal(profile_add_stack(&p, (uint32_t[]){ 1, 2, 3 }, 3), a);
+	assert_int_equal(profile_add_stack(&p, NULL, 0), profile_add_stack(&p, NULL, 0));
+	assert_int_equal(p.stacks.count, 3);
+	profile_clear(&p);
+}
+
+/* Random samples against a plain array of counters. */
+static void rows_count_like_a_plain_array(void **state)
+{
+	(void)state;
+	enum { THREADS = 5, STACKS = 700, EVENTS = 2, SAMPLES = 50000 };
+	static uint64_t expected[THREADS][STACKS][EVENTS];
+	struct profile p = { 0 };
+	srand(1);
+	for (int i = 0; i < SAMPLES; i++) {
+		const uint32_t thread = (uint32_t)rand() % THREADS;
+		const uint32_t number = (uint32_t)rand() % STACKS;
+		const uint32_t event = (uint32_t)rand() % EVENTS;
+		const uint32_t stack =
+		    profile_add_stack(&p, (uint32_t[]){ number, number / 7, 9 }, 3);
+		assert_true(stack <= STACKS);
+		const struct profile_row row = {
+			.thread = thread, .event = event, .stack = stack, .count = 1, .weight = 3
+		};
+		assert_int_not_equal(profile_add(&p, &row), INTERN_NONE);
+		expected[thread][number][event]++;
+	}
+	uint64_t sum = 0;
+	for (size_t i = 0; i < p.rows.count; i++) {
+		const struct profile_row *row = &p.rows.items[i];
+		const uint32_t number = p.frame_ids.items[p.stacks.items[row->stack].first];
+		assert_int_equal(row->count, expected[row->thread][number][row->event]);
+		assert_int_equal(row->weight, 3 * row->count);
+		sum += row->count;
+	}
+	assert_int_equal(sum, SAMPLES);
+	profile_clear(&p);
+}
+
+static void threads_differ_by_name_too(void **state)
+{
+	(void)state;
+	struct profile p = { 0 };
+	const uint32_t a = profile_add_thread(&p, 1, 2, 3);
+	assert_int_equal(profile_add_thread(&p, 1, 2, 3), a);
+	assert_int_not_equal(profile_add_thread(&p, 1, 2, 4), a);
+	profile_clear(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_stacks_have_one_id),
+		cmocka_unit_test(rows_count_like_a_plain_array),
+		cmocka_unit_test(threads_differ_by_name_too),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
