@@ -1,0 +1,99 @@
+/* session.h - a recording, from the options to the finished file.
+ *
+ *   struct record_options options = {
+ *           .output = "perf.data", .command = argv, .note = print_note };
+ *   struct record_result result;
+ *   int got = record_run(&options, &result);
+ *
+ * Starts the command (or attaches), drains the kernel's rings into a temporary
+ * file beside `output`, adds what the runtimes wrote, and renames it when it is
+ * whole: a failure leaves the old file as it was. The file is described in
+ * docs/formats/recording.md.
+ *
+ * Prints nothing: what the user should know comes through `note`, on the calling
+ * thread. While it runs, SIGINT, SIGTERM and SIGHUP end the recording (they are
+ * blocked in the calling thread, and handed on to the command where the terminal
+ * did not do that); one recording at a time in a process.
+ */
+#ifndef RECORD_SESSION_H
+#define RECORD_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum record_stacks {
+	RECORD_STACKS_FP,    /* the kernel follows frame pointers */
+	RECORD_STACKS_DWARF, /* registers and `stack_bytes` of stack, unwound later */
+	RECORD_STACKS_NONE,
+};
+
+enum record_note_kind {
+	RECORD_NOTE,         /* done on the caller's behalf */
+	RECORD_NOTE_WARNING, /* the result stands, but something is missing in it */
+	RECORD_NOTE_ERROR,   /* why record_run() is going to fail */
+	RECORD_NOTE_TRY,     /* the command that lifts what the note before told of */
+};
+
+enum {
+	RECORD_DEFAULT_FREQUENCY_HZ = 999, /* not 1000: must not march in step with timers */
+	RECORD_DEFAULT_STACK_BYTES = 8192,
+	RECORD_STACK_BYTES_LIMIT = 65528, /* the kernel's */
+};
+
+/* All zero is the default of each. Everything is borrowed while record_run() runs. */
+struct record_options {
+	const char *output; /* NULL: "perf.data" */
+
+	/* What to record; a command beside pids or system_wide only tells for how long. */
+	char *const *command;     /* ends with NULL */
+	char *const *environment; /* of the command; NULL: ours */
+	const pid_t *pids;
+	size_t pid_count;
+	bool system_wide;
+
+	const char *const *events; /* each a list as event_parse() takes it; none: cycles */
+	size_t event_count;
+	uint64_t frequency_hz;
+	uint64_t period; /* events between samples; instead of frequency_hz */
+	enum record_stacks stacks;
+	uint32_t stack_bytes;
+	bool user_only;
+	uint64_t delay_ns;    /* from the start of the command to the first sample */
+	uint64_t duration_ns; /* of sampling; 0: until the command or the user ends it */
+	size_t ring_bytes;    /* of each CPU's ring; 0: as large as is allowed and useful */
+	bool compress;
+
+	/* Switching on what runtimes tell: record/runtimes.h. */
+	bool no_auto;
+	const char *const *runtimes_off;
+	size_t runtimes_off_count;
+	bool keep; /* leave the runtimes' files where they are */
+
+	const char *const *command_line; /* of the recorder, for the file; ends with NULL */
+
+	/* May be NULL. `text` is one sentence or one command, without a full stop. */
+	void (*note)(void *context, enum record_note_kind kind, const char *text);
+	void *note_context;
+};
+
+struct record_result {
+	uint64_t sample_count;
+	uint64_t lost_count; /* samples and other records that found no room */
+	uint64_t throttle_count;
+	uint64_t file_bytes;
+	size_t process_count;      /* of which the collector was told */
+	size_t runtime_file_count; /* dumps and maps in the recording */
+	bool has_command_status;
+	int command_status; /* as wait(2) gives it */
+	/* The command could not be started (then nothing was recorded): 127 or 126, as a
+	 * shell has it. Else 0.
+	 */
+	int exec_failure;
+};
+
+/* Returns 0, or a negative status after a note of kind RECORD_NOTE_ERROR. */
+int record_run(const struct record_options *options, struct record_result *result);
+
+#endif
