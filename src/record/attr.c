@@ -17,15 +17,6 @@ static struct perf_event_attr dummy(void)
 	};
 }
 
-static bool can_open(const struct perf_event_attr *attr)
-{
-	const int fd = os_perf_open(attr, 0, -1);
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
-}
-
 enum flag {
 	FLAG_NONE,
 	FLAG_KERNEL,

@@ -69,6 +69,7 @@ enum perfdata_cpumode {
 enum perfdata_misc {
 	PERFDATA_MISC_COMM_EXEC = 1 << 13,
 	PERFDATA_MISC_MMAP_DATA = 1 << 13,
+	PERFDATA_MISC_FORK_EXEC = 1 << 13, /* in FORK: synthesized, mappings are not copied */
 	PERFDATA_MISC_MMAP_BUILD_ID = 1 << 14,
 	PERFDATA_MISC_SWITCH_OUT = 1 << 13,
 	PERFDATA_MISC_SWITCH_OUT_PREEMPT = 1 << 14,

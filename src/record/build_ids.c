@@ -1,0 +1,166 @@
+#include "record/build_ids.h"
+
+#include "format/perfdata/writer.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Size of the GNU build id in one note segment, or 0. */
+static size_t find_note(Elf *elf, const GElf_Phdr *segment, uint8_t build_id[20])
+{
+	enum { NOTES_LIMIT = 1 << 20 };
+	if (segment->p_filesz > NOTES_LIMIT)
+		return 0;
+	Elf_Data *notes = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz,
+					       segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	GElf_Nhdr note;
+	size_t name_at;
+	size_t at;
+	for (size_t next = 0;
+	     notes && (next = gelf_getnote(notes, next, &note, &name_at, &at)) > 0;) {
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp((const char *)notes->d_buf + name_at, "GNU", sizeof("GNU")) != 0)
+			continue;
+		if (note.n_descsz == 0 || note.n_descsz > 20)
+			return 0;
+		memcpy(build_id, (const char *)notes->d_buf + at, note.n_descsz);
+		return note.n_descsz;
+	}
+	return 0;
+}
+
+static size_t read_elf(Elf *elf, uint8_t build_id[20])
+{
+	size_t count;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr segment;
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_NOTE)
+			continue;
+		const size_t size = find_note(elf, &segment, build_id);
+		if (size)
+			return size;
+	}
+	return 0;
+}
+
+static size_t read_fd(int fd, uint8_t build_id[20])
+{
+	/* Read, not mapped: the file may shrink while we look at it. */
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	const size_t size = read_elf(elf, build_id);
+	elf_end(elf);
+	return size;
+}
+
+static int open_file(const struct build_id_file *file)
+{
+	char path[4200];
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	(void)snprintf(path, sizeof(path), "/proc/%d/root%s", file->pid, file->path);
+	int fd = open(path, flags);
+	if (fd < 0)
+		fd = open(file->path, flags);
+	struct stat opened;
+	if (fd >= 0 && (fstat(fd, &opened) != 0 || !S_ISREG(opened.st_mode) ||
+			(file->inode && opened.st_ino != file->inode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* The kernel's vdso is no file, but is in our own memory too. */
+static size_t read_vdso(uint8_t build_id[20])
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	if (!image)
+		return 0;
+	Elf *elf = elf_memory((char *)image, (size_t)2 * 4096);
+	const size_t size = read_elf(elf, build_id);
+	elf_end(elf);
+	return size;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t size = strlen(text);
+	const size_t end_size = strlen(end);
+	return size >= end_size && memcmp(text + size - end_size, end, end_size) == 0;
+}
+
+void build_ids_add(struct build_ids *ids, const struct build_id_file *file)
+{
+	const bool is_vdso = strcmp(file->path, "[vdso]") == 0;
+	if ((file->path[0] != '/' && !is_vdso) || file->path[1] == '/')
+		return;
+	const uint32_t id = intern_text(&ids->paths, file->path);
+	if (id == INTERN_NONE)
+		return;
+	const bool is_new = id > ids->items.count;
+	struct build_id *item = is_new ? vector_push(&ids->items) : &ids->items.items[id - 1];
+	if (!item)
+		return;
+	item->path = id;
+	if (file->told.size && file->told.size <= sizeof(item->bytes)) {
+		item->size = (uint8_t)file->told.size;
+		memcpy(item->bytes, file->told.data, file->told.size);
+		return;
+	}
+	if (!is_new || ends_with(file->path, " (deleted)"))
+		return;
+	if (is_vdso) {
+		item->size = (uint8_t)read_vdso(item->bytes);
+		return;
+	}
+	elf_version(EV_CURRENT);
+	const int fd = open_file(file);
+	if (fd < 0)
+		return;
+	item->size = (uint8_t)read_fd(fd, item->bytes);
+	close(fd);
+}
+
+static void put_kernel(const struct kernel_layout *kernel, struct sink *content)
+{
+	if (kernel->build_id_size)
+		perfdata_put_build_id(content, PERFDATA_CPUMODE_KERNEL, -1,
+				      (struct bytes){ kernel->build_id, kernel->build_id_size },
+				      "[kernel.kallsyms]");
+	for (size_t i = 0; i < kernel->modules.count; i++) {
+		const struct kernel_module *module = &kernel->modules.items[i];
+		uint8_t build_id[20];
+		const size_t size = kernel_module_build_id(module->name, build_id);
+		char name[128];
+		(void)snprintf(name, sizeof(name), "[%s]", module->name);
+		if (size)
+			perfdata_put_build_id(content, PERFDATA_CPUMODE_KERNEL, -1,
+					      (struct bytes){ build_id, size },
+					      module->path ? module->path : name);
+	}
+}
+
+void build_ids_put(const struct build_ids *ids, const struct kernel_layout *kernel,
+		   struct sink *content)
+{
+	put_kernel(kernel, content);
+	for (size_t i = 0; i < ids->items.count; i++) {
+		const struct build_id *item = &ids->items.items[i];
+		if (item->size)
+			perfdata_put_build_id(content, PERFDATA_CPUMODE_USER, -1,
+					      (struct bytes){ item->bytes, item->size },
+					      intern_get(&ids->paths, item->path));
+	}
+}
+
+void build_ids_clear(struct build_ids *ids)
+{
+	intern_clear(&ids->paths);
+	vector_clear(&ids->items);
+}

@@ -1,0 +1,47 @@
+/* build_ids.h - the build ids of the files that ran, for the BUILD_ID feature.
+ *
+ *   build_ids_add(&ids, pid, path, inode, known_bytes);     a mapping was seen
+ *   build_ids_put(&ids, content);                           at the end
+ *   build_ids_clear(&ids);
+ *
+ * The kernel tells most of them in its MMAP2 records. Otherwise the file's notes are
+ * read at first sight, through the root of the process that mapped it, which may be
+ * gone (and its container with it) at the end.
+ */
+#ifndef RECORD_BUILD_IDS_H
+#define RECORD_BUILD_IDS_H
+
+#include "base/intern.h"
+#include "base/sink.h"
+#include "os/kernel.h"
+
+#include <sys/types.h>
+
+struct build_id {
+	uint32_t path; /* in `paths` */
+	uint8_t size;  /* 0: the file has none, or could not be read */
+	uint8_t bytes[20];
+};
+
+struct build_ids {
+	struct intern paths;
+	VECTOR(struct build_id) items; /* by intern id - 1 */
+};
+
+struct build_id_file {
+	pid_t pid; /* that mapped it */
+	const char *path;
+	uint64_t inode;    /* 0: not known */
+	struct bytes told; /* by the kernel; may be empty */
+};
+
+/* Without memory the file is left out. */
+void build_ids_add(struct build_ids *ids, const struct build_id_file *file);
+
+/* Entries for the kernel, its modules, and all files that have a build id. */
+void build_ids_put(const struct build_ids *ids, const struct kernel_layout *kernel,
+		   struct sink *content);
+
+void build_ids_clear(struct build_ids *ids);
+
+#endif

@@ -1,0 +1,140 @@
+#include "record/drain.h"
+
+#include "base/status.h"
+
+/* Header, identifier, ip and thread come before the time of a sample. */
+enum { SAMPLE_TIME_AT = 8 + 8 + 8 + 8 };
+
+/* More than this waits in memory only when a round is long. */
+enum { PENDING_BYTES = 256 * 1024 };
+
+static void see_sample_time(struct drain *drain, const struct perf_ring *ring, uint64_t at)
+{
+	const uint64_t time_ns = perf_ring_u64(ring, at + SAMPLE_TIME_AT);
+	if (!drain->first_sample_ns || time_ns < drain->first_sample_ns)
+		drain->first_sample_ns = time_ns;
+	if (time_ns > drain->last_sample_ns)
+		drain->last_sample_ns = time_ns;
+}
+
+void drain_count(struct drain *drain, const struct perf_ring *ring, size_t unread)
+{
+	enum { NONE = 1 }; /* records begin at multiples of 8 */
+	struct perf_ring_walk walk = perf_ring_walk(ring, unread);
+	struct perf_event_header header;
+	uint64_t first = NONE;
+	uint64_t last = NONE;
+	for (uint64_t at; perf_ring_next(&walk, &header, &at);) {
+		switch (header.type) {
+		case PERFDATA_SAMPLE:
+			drain->sample_count++;
+			last = at;
+			if (first == NONE)
+				first = at;
+			break;
+		case PERFDATA_LOST:
+			/* Behind the header and the event's id. */
+			drain->lost_count += perf_ring_u64(ring, at + 16);
+			break;
+		case PERFDATA_THROTTLE:
+			drain->throttle_count++;
+			break;
+		default:
+			break;
+		}
+	}
+	/* One CPU's samples are in order of time. */
+	if (first != NONE) {
+		see_sample_time(drain, ring, first);
+		see_sample_time(drain, ring, last);
+	}
+}
+
+static void write_pending(struct drain *drain)
+{
+	const struct bytes pending = sink_bytes(&drain->pending);
+	if (pending.size)
+		data_file_records(drain->file, &pending, 1);
+	sink_reset(&drain->pending);
+}
+
+static void read_sideband(struct drain *drain, struct perf_ring *ring)
+{
+	struct bytes pieces[2];
+	const size_t unread = perf_ring_peek(ring, pieces);
+	if (!unread)
+		return;
+	const size_t start = drain->pending.size;
+	sink_put(&drain->pending, pieces[0].data, pieces[0].size);
+	sink_put(&drain->pending, pieces[1].data, pieces[1].size);
+	perf_ring_consume(ring, unread);
+	if (sink_failed(&drain->pending)) {
+		drain->file->status = drain->file->status ? drain->file->status : STATUS_NO_MEMORY;
+		return;
+	}
+	sideband_scan(drain->sideband,
+		      (struct bytes){ drain->pending.data + start, drain->pending.size - start });
+	if (drain->pending.size > PENDING_BYTES)
+		write_pending(drain);
+}
+
+void drain_sideband(struct drain *drain)
+{
+	for (size_t i = 0; i < drain->events->cpus.count; i++)
+		read_sideband(drain, &drain->events->cpus.items[i].sideband);
+}
+
+/* Rings whose pieces wait for one write together. */
+struct batch {
+	struct bytes pieces[DATA_FILE_PIECES];
+	size_t piece_count;
+	struct {
+		struct perf_ring *ring;
+		size_t size;
+	} rings[DATA_FILE_PIECES / 2];
+	size_t ring_count;
+};
+
+static void write_batch(struct drain *drain, struct batch *batch)
+{
+	data_file_records(drain->file, batch->pieces, batch->piece_count);
+	for (size_t i = 0; i < batch->ring_count; i++)
+		perf_ring_consume(batch->rings[i].ring, batch->rings[i].size);
+	batch->piece_count = batch->ring_count = 0;
+}
+
+static void add_ring(struct drain *drain, struct batch *batch, struct perf_ring *ring)
+{
+	struct bytes pieces[2];
+	const size_t unread = perf_ring_peek(ring, pieces);
+	if (!unread)
+		return;
+	drain_count(drain, ring, unread);
+	if (batch->piece_count + 2 > DATA_FILE_PIECES)
+		write_batch(drain, batch);
+	batch->pieces[batch->piece_count++] = pieces[0];
+	if (pieces[1].size)
+		batch->pieces[batch->piece_count++] = pieces[1];
+	batch->rings[batch->ring_count].ring = ring;
+	batch->rings[batch->ring_count++].size = unread;
+}
+
+void drain_round(struct drain *drain)
+{
+	drain_sideband(drain);
+	write_pending(drain);
+	struct batch batch;
+	batch.piece_count = batch.ring_count = 0;
+	for (size_t i = 0; i < drain->events->cpus.count; i++)
+		add_ring(drain, &batch, &drain->events->cpus.items[i].samples);
+	write_batch(drain, &batch);
+	struct sink mark = { 0 };
+	perfdata_put_finished_round(&mark);
+	data_file_put(drain->file, sink_bytes(&mark));
+	sink_clear(&mark);
+}
+
+void drain_clear(struct drain *drain)
+{
+	sink_clear(&drain->pending);
+}

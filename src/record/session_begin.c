@@ -1,0 +1,81 @@
+#include "base/status.h"
+#include "record/session_internal.h"
+#include "record/synthesize.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int start_collector(struct session *s)
+{
+	const int result = collector_new(
+	    &s->collector, &(struct collector_options){
+			       .private_dir = s->private_dir.path ? &s->private_dir : NULL,
+			       .keep = s->options->keep,
+			       .attached = !session_follows_command(s),
+			   });
+	if (result < 0) {
+		say_error(&s->say, "starting the collector of the runtimes' files: %s",
+			  result == STATUS_IO ? strerror(errno) : status_text(result));
+		return result;
+	}
+	s->sideband.collector = s->collector;
+	return 0;
+}
+
+/* The kernel says in every ring's page whether the cycle counter is steady. What it is in
+ * terms of CLOCK_MONOTONIC is measured at both ends of the recording; the record keeps
+ * its place until then.
+ */
+static void put_time_conv(struct session *s, struct sink *out)
+{
+	const struct perf_event_mmap_page *page = s->events.cpus.items[0].samples.page;
+	if (!page->cap_user_time || !s->events.support.clockid ||
+	    !os_clock_cycle_pair(&s->first_cycles)) {
+		s->first_cycles = (struct os_cycle_pair){ 0 };
+		return;
+	}
+	s->time_conv_offset = data_file_size(&s->file) + out->size;
+	perfdata_put_time_conv(out, 0, 0, 0);
+}
+
+static void put_processes(struct session *s, struct sink *out, uint64_t sample_type)
+{
+	struct proc_ids pids = { 0 };
+	if (s->options->system_wide)
+		(void)proc_processes(&pids);
+	for (size_t i = 0; i < pids.count; i++)
+		synthesize_process(out, pids.items[i], sample_type, &s->sideband);
+	for (size_t i = 0; i < s->attached.count; i++)
+		synthesize_process(out, s->attached.items[i].pid, sample_type, &s->sideband);
+	vector_clear(&pids);
+	if (session_follows_command(s)) {
+		synthesize_comm(out, s->child.pid, sample_type);
+		collector_process(s->collector, s->child.pid, os_clock_mono_ns());
+	}
+}
+
+int session_begin(struct session *s)
+{
+	int result = start_collector(s);
+	if (result == 0)
+		result = headers_begin(&s->file, &s->events, &s->layout);
+	if (result == 0)
+		result = kernel_layout_read(&s->kernel);
+	if (result < 0) {
+		say_error(&s->say, "%s", status_text(result));
+		return result;
+	}
+	const uint64_t sample_type = s->events.list.items[0].attr.sample_type;
+	struct sink out = { 0 };
+	s->clock = os_clock_pair();
+	put_time_conv(s, &out);
+	synthesize_kernel(&out, &s->kernel, sample_type);
+	put_processes(s, &out, sample_type);
+	if (sink_failed(&out)) {
+		say_error(&s->say, "%s", status_text(STATUS_NO_MEMORY));
+		result = STATUS_NO_MEMORY;
+	}
+	data_file_put(&s->file, sink_bytes(&out));
+	sink_clear(&out);
+	return result;
+}

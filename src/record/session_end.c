@@ -1,0 +1,108 @@
+#include "base/status.h"
+#include "record/session_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static void count_lost(struct session *s)
+{
+	struct record_result *result = s->result;
+	const uint64_t told = s->drain.lost_count + s->sideband.lost_count;
+	const uint64_t all = events_lost(&s->events);
+	/* LOST records come with the next record that fits: what was lost last has none. */
+	if (all > told) {
+		struct sink out = { 0 };
+		const struct perfdata_new_id id = {
+			.sample_type = s->events.list.items[0].attr.sample_type,
+			.time_ns = s->drain.last_sample_ns,
+		};
+		perfdata_put_lost_samples(&out, all - told, &id);
+		data_file_put(&s->file, sink_bytes(&out));
+		sink_clear(&out);
+	}
+	result->lost_count = all > told ? all : told;
+	result->sample_count = s->drain.sample_count;
+	result->throttle_count = s->drain.throttle_count;
+	if (result->lost_count) {
+		say_warning(&s->say,
+			    "%llu records were lost: the rings were full before they were read",
+			    (unsigned long long)result->lost_count);
+		say_try(&s->say, "polyperf record -m 16M ..., or a lower -F, or -g fp");
+	}
+	if (result->throttle_count)
+		say_warning(&s->say,
+			    "the kernel throttled sampling %llu times: it took too much of the CPU",
+			    (unsigned long long)result->throttle_count);
+}
+
+static void patch_time_conv(struct session *s)
+{
+	struct os_cycle_pair last;
+	struct os_cycle_conversion fit;
+	struct sink out = { 0 };
+	if (!s->first_cycles.mono_ns || !os_clock_cycle_pair(&last))
+		return;
+	if (!os_clock_fit(&s->first_cycles, &last, &fit))
+		return;
+	perfdata_put_time_conv(&out, fit.shift, fit.mult, fit.zero);
+	data_file_put_at(&s->file, s->time_conv_offset, sink_bytes(&out));
+	sink_clear(&out);
+}
+
+static int write_bundle(struct session *s)
+{
+	struct bundle_writer *writer;
+	int result = bundle_writer_open(&writer, s->file.output.fd, true);
+	if (result < 0)
+		return result;
+	const struct collector_about about = {
+		.command = (const char *const *)s->options->command,
+		.runtimes = s->runtimes,
+		.notes = s->kept.texts.items,
+		.note_count = s->kept.texts.count,
+	};
+	result = collector_finish(s->collector, writer, &about);
+	const int closed = bundle_writer_close(writer);
+	const struct collector_totals totals = collector_totals(s->collector);
+	s->result->process_count = totals.process_count;
+	s->result->runtime_file_count = totals.map_count + totals.dump_count;
+	for (size_t i = 0; i < collector_note_count(s->collector); i++)
+		say_warning(&s->say, "%s", collector_note(s->collector, i));
+	return result < 0 ? result : closed;
+}
+
+static int finish(struct session *s)
+{
+	const struct headers_facts facts = {
+		.command_line = s->options->command_line,
+		.build_ids = &s->build_ids,
+		.kernel = &s->kernel,
+		.drain = &s->drain,
+		.clock = s->clock,
+	};
+	int result = headers_end(&s->file, &s->events, &s->layout, &facts);
+	if (result == 0)
+		result = write_bundle(s);
+	if (result == 0) {
+		const off_t size = lseek(s->file.output.fd, 0, SEEK_END);
+		s->result->file_bytes = size > 0 ? (uint64_t)size : 0;
+		result = data_file_commit(&s->file);
+	}
+	return result;
+}
+
+int session_end(struct session *s)
+{
+	events_stop(&s->events);
+	drain_round(&s->drain);
+	patch_time_conv(s);
+	count_lost(s);
+	const int result = finish(s);
+	if (result < 0) {
+		const int error = s->file.status == STATUS_IO ? s->file.error : errno;
+		say_error(&s->say, "writing the recording: %s",
+			  result == STATUS_IO ? strerror(error) : status_text(result));
+	}
+	return result;
+}

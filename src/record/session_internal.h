@@ -1,0 +1,64 @@
+/* session_internal.h - the parts of one recording, and the steps that share them. */
+#ifndef RECORD_SESSION_INTERNAL_H
+#define RECORD_SESSION_INTERNAL_H
+
+#include "os/clock.h"
+#include "record/child.h"
+#include "record/headers.h"
+#include "record/session.h"
+
+/* A process that we attached to. */
+struct attached {
+	pid_t pid;
+	int pid_fd; /* -1: the kernel has none, ask now and then */
+};
+
+struct session {
+	const struct record_options *options;
+	struct record_result *result;
+	struct say say;
+	struct say_kept kept;
+
+	sigset_t old_mask;
+	int signal_fd;
+	struct child child;
+	VECTOR(struct attached) attached;
+
+	struct private_dir private_dir;
+	struct runtimes *runtimes;
+	struct collector *collector;
+
+	struct event_list event_list;
+	struct events events;
+	struct data_file file;
+	struct perfdata_layout layout;
+	struct kernel_layout kernel;
+	struct build_ids build_ids;
+	struct sideband sideband;
+	struct drain drain;
+
+	struct os_clock_pair clock;
+	struct os_cycle_pair first_cycles; /* zero: this machine has no steady counter */
+	uint64_t time_conv_offset;         /* of that record in the file */
+};
+
+/* True if the command is what is recorded, not only what tells for how long. */
+static inline bool session_follows_command(const struct session *s)
+{
+	return s->options->command && !s->options->pid_count && !s->options->system_wide;
+}
+
+/* session_open.c: signals, runtimes, the held command, events and rings. */
+int session_open(struct session *session);
+void session_close(struct session *session);
+
+/* session_begin.c: header and synthesized records; after this only real ones follow. */
+int session_begin(struct session *session);
+
+/* session_loop.c: runs until the command, the user or the clock ends it. */
+int session_loop(struct session *session);
+
+/* session_end.c: features, runtimes' files, the rename. */
+int session_end(struct session *session);
+
+#endif

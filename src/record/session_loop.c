@@ -1,0 +1,246 @@
+#include "base/status.h"
+#include "record/session_internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define NEVER UINT64_MAX
+
+static const uint64_t second_ns = 1000000000;
+/* A program that maps memory all the time wakes us no more often than this. */
+static const uint64_t sideband_pause_ns = 1000000;
+/* Where the kernel cannot wake us when a process ends. */
+static const uint64_t ask_again_ns = 100000000;
+
+struct loop {
+	struct session *session;
+	VECTOR(struct pollfd) fds; /* signals, command, attached, samples, sideband */
+	size_t samples_at;
+	size_t sideband_at;
+	uint64_t start_ns;    /* when to start sampling */
+	uint64_t stop_ns;     /* when the duration is over */
+	uint64_t grace_ns;    /* when patience with the command is over */
+	uint64_t sideband_ns; /* before this, the sideband waits */
+	bool is_ending;
+	bool was_asked; /* the command got SIGTERM */
+	bool is_done;
+};
+
+enum { FD_SIGNALS, FD_COMMAND, FD_ATTACHED };
+
+static int add_fd(struct loop *loop, int fd)
+{
+	struct pollfd *slot = vector_push(&loop->fds);
+	if (!slot)
+		return STATUS_NO_MEMORY;
+	*slot = (struct pollfd){ .fd = fd, .events = POLLIN };
+	return 0;
+}
+
+static int add_fds(struct loop *loop)
+{
+	struct session *s = loop->session;
+	int result = add_fd(loop, s->signal_fd);
+	if (result == 0)
+		result = add_fd(loop, s->child.pid ? s->child.pid_fd : -1);
+	for (size_t i = 0; result == 0 && i < s->attached.count; i++)
+		result = add_fd(loop, s->attached.items[i].pid_fd);
+	loop->samples_at = loop->fds.count;
+	for (size_t i = 0; result == 0 && i < s->events.cpus.count; i++)
+		result = add_fd(loop, s->events.cpus.items[i].sample_fd);
+	loop->sideband_at = loop->fds.count;
+	for (size_t i = 0; result == 0 && i < s->events.cpus.count; i++)
+		result = add_fd(loop, s->events.cpus.items[i].sideband_fd);
+	return result;
+}
+
+/* Waits for the command to end by itself, or by `number`; its last words count: runtimes
+ * write their maps then.
+ */
+static void end_command(struct loop *loop, int number, uint64_t now_ns)
+{
+	loop->is_ending = true;
+	if (number)
+		kill(loop->session->child.pid, number);
+	loop->was_asked |= number == SIGTERM;
+	loop->grace_ns = now_ns + 5 * second_ns;
+}
+
+static void on_signal(struct loop *loop, const struct signalfd_siginfo *info, uint64_t now_ns)
+{
+	struct session *s = loop->session;
+	/* Those of a terminal reach the whole foreground group by themselves. */
+	const bool is_for_us_alone = info->ssi_code <= 0;
+	if (!s->child.pid || loop->is_ending) {
+		loop->is_done = true;
+	} else if (!session_follows_command(s)) {
+		kill(s->child.pid, SIGTERM);
+		loop->is_done = true;
+	} else {
+		end_command(loop, is_for_us_alone ? (int)info->ssi_signo : 0, now_ns);
+	}
+}
+
+static void read_signals(struct loop *loop, uint64_t now_ns)
+{
+	struct signalfd_siginfo info;
+	while (read(loop->session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		on_signal(loop, &info, now_ns);
+}
+
+static void check_command(struct loop *loop)
+{
+	struct session *s = loop->session;
+	if (!s->child.pid)
+		return;
+	int status;
+	if (!child_reap(&s->child, &status))
+		return;
+	s->result->has_command_status = true;
+	s->result->command_status = status;
+	loop->is_done = true;
+}
+
+static bool has_ended(const struct attached *attached, short revents)
+{
+	if (attached->pid_fd >= 0)
+		return revents != 0;
+	return kill(attached->pid, 0) != 0 && errno == ESRCH;
+}
+
+static void check_attached(struct loop *loop)
+{
+	struct session *s = loop->session;
+	size_t alive = 0;
+	for (size_t i = 0; i < s->attached.count; i++) {
+		struct pollfd *fd = &loop->fds.items[FD_ATTACHED + i];
+		struct attached *attached = &s->attached.items[i];
+		if (attached->pid && has_ended(attached, fd->revents)) {
+			attached->pid = 0;
+			fd->fd = -1;
+		}
+		alive += attached->pid != 0;
+	}
+	if (s->attached.count && !alive)
+		loop->is_done = true;
+}
+
+/* What is due by the clock. */
+static void check_clock(struct loop *loop, uint64_t now_ns)
+{
+	struct session *s = loop->session;
+	if (now_ns >= loop->start_ns) {
+		events_start(&s->events);
+		loop->start_ns = NEVER;
+		if (s->options->duration_ns)
+			loop->stop_ns = now_ns + s->options->duration_ns;
+	}
+	if (now_ns >= loop->stop_ns) {
+		loop->stop_ns = NEVER;
+		events_stop(&s->events);
+		if (s->child.pid)
+			end_command(loop, SIGTERM, now_ns);
+		if (!session_follows_command(s))
+			loop->is_done = true;
+	}
+	if (now_ns >= loop->grace_ns) {
+		loop->grace_ns = NEVER;
+		if (loop->was_asked)
+			loop->is_done = true;
+		else
+			end_command(loop, SIGTERM, now_ns);
+	}
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Returns false where poll() failed. */
+static bool wait_for_events(struct loop *loop, bool with_sideband, uint64_t now_ns)
+{
+	struct session *s = loop->session;
+	uint64_t until = earliest(earliest(loop->start_ns, loop->stop_ns), loop->grace_ns);
+	if (!with_sideband)
+		until = earliest(until, loop->sideband_ns);
+	bool must_ask = s->child.pid && s->child.pid_fd < 0;
+	for (size_t i = 0; i < s->attached.count; i++)
+		must_ask |= s->attached.items[i].pid && s->attached.items[i].pid_fd < 0;
+	if (must_ask)
+		until = earliest(until, now_ns + ask_again_ns);
+	const uint64_t left = until > now_ns ? until - now_ns : 0;
+	const struct timespec timeout = { (time_t)(left / second_ns), (long)(left % second_ns) };
+	/* Not asking at all is right: asking would take the wake-up away. */
+	const size_t count = with_sideband ? loop->fds.count : loop->sideband_at;
+	for (size_t i = 0; i < loop->fds.count; i++)
+		loop->fds.items[i].revents = 0;
+	return ppoll(loop->fds.items, (nfds_t)count, until == NEVER ? NULL : &timeout, NULL) >= 0 ||
+	       errno == EINTR;
+}
+
+static bool any_ready(const struct loop *loop, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (loop->fds.items[i].revents)
+			return true;
+	return false;
+}
+
+static int turn(struct loop *loop)
+{
+	struct session *s = loop->session;
+	uint64_t now_ns = os_clock_mono_ns();
+	check_clock(loop, now_ns);
+	if (loop->is_done)
+		return 0;
+	if (!wait_for_events(loop, now_ns >= loop->sideband_ns, now_ns)) {
+		say_error(&s->say, "poll: %s", strerror(errno));
+		return STATUS_IO;
+	}
+	now_ns = os_clock_mono_ns();
+	if (any_ready(loop, loop->sideband_at, loop->fds.count)) {
+		drain_sideband(&s->drain);
+		loop->sideband_ns = now_ns + sideband_pause_ns;
+	}
+	if (any_ready(loop, loop->samples_at, loop->sideband_at))
+		drain_round(&s->drain);
+	if (loop->fds.items[FD_SIGNALS].revents)
+		read_signals(loop, now_ns);
+	check_command(loop);
+	check_attached(loop);
+	if (s->file.status < 0) {
+		errno = s->file.error;
+		say_error(&s->say, "writing the recording: %s",
+			  s->file.status == STATUS_IO ? strerror(errno)
+						      : status_text(s->file.status));
+	}
+	return s->file.status;
+}
+
+int session_loop(struct session *s)
+{
+	const struct record_options *o = s->options;
+	struct loop loop = { .session = s, .start_ns = NEVER, .stop_ns = NEVER, .grace_ns = NEVER };
+	const uint64_t now_ns = os_clock_mono_ns();
+	const bool is_started = session_follows_command(s) && !o->delay_ns;
+	if (!is_started)
+		loop.start_ns = now_ns + o->delay_ns;
+	else if (o->duration_ns)
+		loop.stop_ns = now_ns + o->duration_ns;
+	int result = add_fds(&loop);
+	if (result < 0)
+		say_error(&s->say, "%s", status_text(result));
+	while (result == 0 && !loop.is_done)
+		result = turn(&loop);
+	if (s->child.pid && result < 0)
+		kill(s->child.pid, SIGTERM);
+	else if (s->child.pid && loop.is_ending)
+		say_note(&s->say, "%s (process %d) still runs and is left alone", o->command[0],
+			 s->child.pid);
+	vector_clear(&loop.fds);
+	return result;
+}

@@ -1,0 +1,270 @@
+#include "base/status.h"
+#include "record/session_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int out_of_memory(struct session *s)
+{
+	say_error(&s->say, "out of memory");
+	return STATUS_NO_MEMORY;
+}
+
+static int parse_events(struct session *s)
+{
+	const struct record_options *o = s->options;
+	struct event_error error;
+	/* As precise as the CPU can, as perf has it: a sample that skids over the end of a
+	 * short JIT function is counted for the wrong one.
+	 */
+	if (o->event_count == 0)
+		return event_parse(&s->event_list, "cycles:P", &error) < 0 ? out_of_memory(s) : 0;
+	for (size_t i = 0; i < o->event_count; i++) {
+		const int result = event_parse(&s->event_list, o->events[i], &error);
+		if (result == STATUS_NO_MEMORY)
+			return out_of_memory(s);
+		if (result < 0) {
+			say_error(&s->say, "event '%s': %s", error.name, error.reason);
+			return result;
+		}
+	}
+	return 0;
+}
+
+static int take_signals(struct session *s)
+{
+	sigset_t ends;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	s->signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signal_fd < 0) {
+		say_error(&s->say, "signalfd: %s", strerror(errno));
+		return STATUS_IO;
+	}
+	/* A command that dies before it is started breaks the pipe to it. */
+	sigaddset(&ends, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &ends, &s->old_mask);
+	return 0;
+}
+
+static int start_runtimes(struct session *s)
+{
+	const struct record_options *o = s->options;
+	if (!o->no_auto && private_dir_make(&s->private_dir) < 0)
+		say_warning(&s->say, "no private directory for the runtimes' files: %s",
+			    strerror(errno));
+	const int result =
+	    runtimes_new(&s->runtimes, &(struct runtimes_options){
+					   .private_dir = s->private_dir.path,
+					   .command = (const char *const *)o->command,
+					   .environment = o->environment ? o->environment : environ,
+					   .off = o->runtimes_off,
+					   .off_count = o->runtimes_off_count,
+					   .no_auto = o->no_auto,
+					   .dwarf_stacks = o->stacks == RECORD_STACKS_DWARF,
+				       });
+	if (result == STATUS_NOT_FOUND)
+		say_error(&s->say, "there is no runtime of this name to switch off");
+	else if (result < 0)
+		say_error(&s->say, "preparing the runtimes: %s",
+			  result == STATUS_IO ? strerror(errno) : status_text(result));
+	return result;
+}
+
+static int start_child(struct session *s)
+{
+	const struct record_options *o = s->options;
+	char *const *environment = o->environment ? o->environment : environ;
+	if (session_follows_command(s)) {
+		const int result = start_runtimes(s);
+		if (result < 0)
+			return result;
+		environment = runtimes_environment(s->runtimes);
+	}
+	const struct child_options child = {
+		.command = o->command,
+		.environment = environment,
+		.signal_mask = &s->old_mask,
+		.stdout_to_stderr = o->output && strcmp(o->output, "-") == 0,
+	};
+	if (child_fork(&s->child, &child) < 0) {
+		say_error(&s->say, "fork: %s", strerror(errno));
+		return STATUS_IO;
+	}
+	return 0;
+}
+
+/* Also finds out whether they are there. */
+static int find_attached(struct session *s, struct proc_ids *tids)
+{
+	for (size_t i = 0; i < s->options->pid_count; i++) {
+		const pid_t pid = s->options->pids[i];
+		const int result = proc_tasks(pid, tids);
+		if (result == STATUS_NO_MEMORY)
+			return out_of_memory(s);
+		if (result < 0) {
+			say_error(&s->say, "there is no process %d", pid);
+			return STATUS_NOT_FOUND;
+		}
+		struct attached *at = vector_push(&s->attached);
+		if (!at)
+			return out_of_memory(s);
+		*at = (struct attached){ pid, (int)syscall(SYS_pidfd_open, pid, 0) };
+	}
+	return 0;
+}
+
+static void choose_rate(struct session *s, struct attr_wants *wants)
+{
+	const struct record_options *o = s->options;
+	if (o->period) {
+		wants->period = o->period;
+		return;
+	}
+	const uint64_t limit = os_perf_limits().max_sample_rate;
+	wants->frequency_hz = o->frequency_hz ? o->frequency_hz : RECORD_DEFAULT_FREQUENCY_HZ;
+	if (limit && wants->frequency_hz > limit) {
+		if (o->frequency_hz)
+			say_warning(&s->say,
+				    "%llu samples a second are not allowed: "
+				    "kernel.perf_event_max_sample_rate is %llu, which is taken",
+				    (unsigned long long)wants->frequency_hz,
+				    (unsigned long long)limit);
+		wants->frequency_hz = limit;
+	}
+}
+
+static bool contains(const struct proc_ids *ids, pid_t id)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (ids->items[i] == id)
+			return true;
+	return false;
+}
+
+/* Threads that were born while the events of the others were opened. Those whose birth
+ * the sideband told of have inherited all events; the rest have none.
+ */
+static int open_newborn(struct session *s, const struct proc_ids *known)
+{
+	struct proc_ids born = { 0 };
+	struct proc_ids now = { 0 };
+	struct proc_ids missed = { 0 };
+	int result = 0;
+	for (size_t i = 0; i < s->attached.count; i++)
+		(void)proc_tasks(s->attached.items[i].pid, &now);
+	s->sideband.born = &born;
+	drain_sideband(&s->drain);
+	s->sideband.born = NULL;
+	for (size_t i = 0; i < now.count && result == 0; i++) {
+		if (contains(known, now.items[i]) || contains(&born, now.items[i]))
+			continue;
+		pid_t *slot = vector_push(&missed);
+		if (slot)
+			*slot = now.items[i];
+		else
+			result = STATUS_NO_MEMORY;
+	}
+	if (result == 0)
+		result = events_add_threads(&s->events, &missed);
+	vector_clear(&born);
+	vector_clear(&now);
+	vector_clear(&missed);
+	if (result)
+		say_error(&s->say, "opening events for new threads: %s",
+			  result == STATUS_IO ? strerror(errno) : status_text(result));
+	return result;
+}
+
+static int open_events(struct session *s)
+{
+	const struct record_options *o = s->options;
+	struct proc_ids tids = { 0 };
+	struct events_plan plan = {
+		.events = &s->event_list,
+		.wants = { .stacks = o->stacks,
+			   .stack_bytes =
+			       o->stack_bytes ? o->stack_bytes : RECORD_DEFAULT_STACK_BYTES,
+			   .user_only = o->user_only,
+			   .inherit = !o->system_wide },
+		.delay_ns = o->delay_ns,
+		.ring_bytes = o->ring_bytes,
+	};
+	choose_rate(s, &plan.wants);
+	struct events_target target = { .tids = &tids,
+					.system_wide = o->system_wide,
+					.on_exec = session_follows_command(s) };
+	int result = find_attached(s, &tids);
+	if (result == 0 && target.on_exec) {
+		pid_t *slot = vector_push(&tids);
+		if (slot)
+			*slot = s->child.pid;
+		else
+			result = out_of_memory(s);
+	}
+	if (result == 0)
+		result = events_open(&s->events, &target, &plan, &s->say);
+	if (result == 0 && s->attached.count)
+		result = open_newborn(s, &tids);
+	vector_clear(&tids);
+	return result;
+}
+
+static int open_file(struct session *s)
+{
+	const char *path = s->options->output ? s->options->output : "perf.data";
+	const int result = data_file_open(&s->file, path, s->options->compress);
+	if (result < 0)
+		say_error(&s->say, "%s: %s", path,
+			  result == STATUS_IO ? strerror(errno) : status_text(result));
+	return result;
+}
+
+int session_open(struct session *s)
+{
+	s->sideband.build_ids = &s->build_ids;
+	s->drain =
+	    (struct drain){ .events = &s->events, .file = &s->file, .sideband = &s->sideband };
+	s->events.cpus.count = 0;
+	int result = parse_events(s);
+	if (result == 0)
+		result = take_signals(s);
+	if (result == 0)
+		result = open_file(s);
+	if (result == 0 && s->options->command)
+		result = start_child(s);
+	if (result == 0)
+		result = open_events(s);
+	return result;
+}
+
+void session_close(struct session *s)
+{
+	child_clear(&s->child);
+	drain_clear(&s->drain);
+	events_close(&s->events);
+	vector_clear(&s->event_list);
+	data_file_abandon(&s->file);
+	collector_free(s->collector);
+	runtimes_free(s->runtimes);
+	if (s->private_dir.path && s->options->keep)
+		private_dir_keep(&s->private_dir);
+	else if (s->private_dir.path)
+		private_dir_remove(&s->private_dir);
+	build_ids_clear(&s->build_ids);
+	kernel_layout_clear(&s->kernel);
+	for (size_t i = 0; i < s->attached.count; i++)
+		if (s->attached.items[i].pid_fd >= 0)
+			close(s->attached.items[i].pid_fd);
+	vector_clear(&s->attached);
+	say_kept_clear(&s->kept);
+	if (s->signal_fd >= 0) {
+		close(s->signal_fd);
+		pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+	}
+}
