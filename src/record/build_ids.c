@@ -1,12 +1,12 @@
 #include "record/build_ids.h"
 
 #include "format/perfdata/writer.h"
+#include "os/vdso.h"
 
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,10 +79,8 @@ static int open_file(const struct build_id_file *file)
 /* The kernel's vdso is no file, but is in our own memory too. */
 static size_t read_vdso(uint8_t build_id[20])
 {
-	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
-	if (!image)
-		return 0;
-	Elf *elf = elf_memory((char *)image, (size_t)2 * 4096);
+	const struct bytes image = os_vdso_image();
+	Elf *elf = image.size ? elf_memory((char *)image.data, image.size) : NULL;
 	const size_t size = read_elf(elf, build_id);
 	elf_end(elf);
 	return size;
@@ -115,11 +113,11 @@ void build_ids_add(struct build_ids *ids, const struct build_id_file *file)
 	}
 	if (!is_new || ends_with(file->path, " (deleted)"))
 		return;
+	elf_version(EV_CURRENT);
 	if (is_vdso) {
 		item->size = (uint8_t)read_vdso(item->bytes);
 		return;
 	}
-	elf_version(EV_CURRENT);
 	const int fd = open_file(file);
 	if (fd < 0)
 		return;

@@ -296,7 +296,14 @@ struct event event_cpu_clock(const struct event *event)
 	clock.config = PERF_COUNT_SW_CPU_CLOCK;
 	clock.precision = 0;
 	clock.is_precision_best = false;
+	/* A clock has no precision to choose. */
 	const char *colon = strchr(event->name, ':');
-	(void)snprintf(clock.name, sizeof(clock.name), "cpu-clock%s", colon ? colon : "");
+	size_t size = (size_t)snprintf(clock.name, sizeof(clock.name), "cpu-clock:");
+	for (const char *at = colon ? colon + 1 : ""; *at && size < sizeof(clock.name) - 1; at++)
+		if (*at != 'p' && *at != 'P')
+			clock.name[size++] = *at;
+	if (clock.name[size - 1] == ':')
+		size--;
+	clock.name[size] = '\0';
 	return clock;
 }

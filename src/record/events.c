@@ -86,7 +86,9 @@ static int settle(struct events *events, struct open_event *event, pid_t tid,
 		if (!event_has_fallback(&event->event) || !is_absent(errno))
 			return STATUS_IO;
 		event->event = event_cpu_clock(&event->event);
+		const bool on_exec = event->attr.enable_on_exec;
 		event->attr = attr_for_samples(&events->support, &event->event, wants);
+		event->attr.enable_on_exec = on_exec;
 		say_note(say, "no hardware counter for cycles here: sampling %s",
 			 event->event.name);
 	}

@@ -41,6 +41,7 @@ SAY(say_note, RECORD_NOTE)
 SAY(say_warning, RECORD_NOTE_WARNING)
 SAY(say_error, RECORD_NOTE_ERROR)
 SAY(say_try, RECORD_NOTE_TRY)
+SAY(say_detail, RECORD_NOTE_DETAIL)
 #undef SAY
 
 void say_kept_clear(struct say_kept *kept)

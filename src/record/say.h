@@ -30,6 +30,8 @@ void say_warning(const struct say *say, const char *format, ...)
 void say_error(const struct say *say, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void say_try(const struct say *say, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void say_detail(const struct say *say, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 void say_kept_clear(struct say_kept *kept);
 

@@ -34,6 +34,7 @@ enum record_note_kind {
 	RECORD_NOTE_WARNING, /* the result stands, but something is missing in it */
 	RECORD_NOTE_ERROR,   /* why record_run() is going to fail */
 	RECORD_NOTE_TRY,     /* the command that lifts what the note before told of */
+	RECORD_NOTE_DETAIL,  /* for those who ask: one variable that was set */
 };
 
 enum {
@@ -63,7 +64,7 @@ struct record_options {
 	uint64_t delay_ns;    /* from the start of the command to the first sample */
 	uint64_t duration_ns; /* of sampling; 0: until the command or the user ends it */
 	size_t ring_bytes;    /* of each CPU's ring; 0: as large as is allowed and useful */
-	bool compress;
+	bool compress;        /* zstd */
 
 	/* Switching on what runtimes tell: record/runtimes.h. */
 	bool no_auto;

@@ -52,6 +52,28 @@ static int take_signals(struct session *s)
 	return 0;
 }
 
+/* One line for all, since nearly all are always set; the variables for those who ask. */
+static void tell_runtimes(const struct session *s)
+{
+	struct sink names = { .limit = 1 << 12 };
+	const char *last = "";
+	for (size_t i = 0; i < runtimes_count(s->runtimes); i++) {
+		const struct runtimes_setting setting = runtimes_setting(s->runtimes, i);
+		if (strcmp(setting.runtime, last) != 0)
+			sink_printf(&names, "%s%s", names.size ? ", " : "", setting.runtime);
+		last = setting.runtime;
+	}
+	sink_u8(&names, 0);
+	if (names.size > 1 && !sink_failed(&names))
+		say_note(&s->say, "JIT symbols are switched on for %s", (const char *)names.data);
+	for (size_t i = 0; i < runtimes_count(s->runtimes); i++) {
+		const struct runtimes_setting setting = runtimes_setting(s->runtimes, i);
+		say_detail(&s->say, "%s: %s=%s (%s)", setting.runtime, setting.variable,
+			   setting.value, setting.why);
+	}
+	sink_clear(&names);
+}
+
 static int start_runtimes(struct session *s)
 {
 	const struct record_options *o = s->options;
@@ -73,6 +95,8 @@ static int start_runtimes(struct session *s)
 	else if (result < 0)
 		say_error(&s->say, "preparing the runtimes: %s",
 			  result == STATUS_IO ? strerror(errno) : status_text(result));
+	else
+		tell_runtimes(s);
 	return result;
 }
 
