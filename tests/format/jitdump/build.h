@@ -166,23 +166,6 @@ static inline struct bytes build_part(struct bytes whole, size_t size)
 	return (struct bytes){ .data = copy, .size = size };
 }
 
-/* A file under tests/data. */
-static inline struct bytes build_from_file(const char *name)
-{
-	char path[512];
-	snprintf(path, sizeof(path), "%s/%s", TEST_DATA, name);
-	FILE *in = fopen(path, "rbe");
-	assert_non_null(in);
-	fseek(in, 0, SEEK_END);
-	const size_t size = (size_t)ftell(in);
-	rewind(in);
-	uint8_t *data = malloc(size ? size : 1);
-	assert_non_null(data);
-	assert_int_equal(fread(data, 1, size, in), size);
-	fclose(in);
-	return (struct bytes){ .data = data, .size = size };
-}
-
 static inline void build_free(struct bytes copy)
 {
 	free((void *)(uintptr_t)copy.data);
