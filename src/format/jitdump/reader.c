@@ -8,6 +8,11 @@ enum {
 	MONO_VERSION = 2, /* the layout of version 1 */
 	HEADER_SIZE_MAX = 4096,
 	ANCHOR_TRIES = 64,
+	/* Records form a chain: each must arrive from memory before the next is known.
+	 * Asking for what lies behind halves the time of a walk; further does not help.
+	 */
+	AHEAD_BYTES = 512,
+	CACHE_LINE = 64,
 };
 
 /* What inspect() found at an offset. */
@@ -275,6 +280,11 @@ int jitdump_reader_next(struct jitdump_reader *reader, struct jitdump_record *re
 	while (reader->next_offset < reader->file.size) {
 		const struct finding found = inspect(reader, reader->next_offset, record);
 		reader->next_offset = found.end;
+		/* Here and not in a function of its own: gcc 12 takes that for one without effect.
+		 */
+		const size_t left = reader->file.size - found.end;
+		for (size_t i = 0; i < AHEAD_BYTES && i < left; i += CACHE_LINE)
+			__builtin_prefetch(reader->file.data + found.end + i);
 		tell(reader, &found.problem);
 		if (found.is_record)
 			return 1;
