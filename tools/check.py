@@ -42,8 +42,16 @@ def run(what, *command, env=None):
     seconds = time.monotonic() - start
     say(f"{what}: {'ok' if got.returncode == 0 else 'FAILED'} ({seconds:.0f} s)")
     if got.returncode != 0:
-        say(got.stdout)
+        # Of a build only what went wrong, not each step that did not.
+        say(re.sub(r"^\[\d+/\d+\] .*\n", "", got.stdout, flags=re.M))
     return got.returncode == 0
+
+
+def cmocka_reasons(output):
+    """Each skipped case with what it said before it skipped."""
+    found = re.findall(r"^\[ RUN +\] (\w+)\n((?:(?!\[ +OK|\[ +FAILED|\[ RUN).*\n)*?)"
+                       r"\[  SKIPPED \] \1$", output, re.M)
+    return [f"{name}: {' '.join(said.split()) or 'no reason given'}" for name, said in found]
 
 
 def cases_of(output, status):
@@ -59,8 +67,7 @@ def cases_of(output, status):
         counts = [sum(int(n) for n in re.findall(pattern, output, re.M)) for pattern in (
             r"^\[  PASSED  \] (\d+) test", r"^\[  FAILED  \] .*?(\d+) test\(s\)",
             r"^\[  SKIPPED \] .*?(\d+) test\(s\)")]
-        reasons = [n for n in re.findall(r"^\[  SKIPPED \] (\w+)$", output, re.M)]
-        reasons = sorted(set(reasons))
+        reasons = cmocka_reasons(output)
     else:
         counts, reasons = [1, 0, 0], []
     passed, failed, skipped = counts
@@ -95,7 +102,8 @@ def run_tests(preset, only, total):
     build = ROOT / "build" / preset
     results = build / "results.xml"
     if not run(f"{preset}: configure", "cmake", "--preset", preset) or \
-            not run(f"{preset}: build", "cmake", "--build", "--preset", preset):
+            not run(f"{preset}: build", "cmake", "--build", "--preset", preset,
+                    "--", "-k", "0"):
         total.add(0, 1, 0)
         return
     results.unlink(missing_ok=True)

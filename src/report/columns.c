@@ -62,7 +62,7 @@ PUT(trust)
 		if (!counts[most])
 			break;
 		sink_text(out, shown ? "+" : "");
-		sink_text(out, profile_trust_name(most));
+		sink_text(out, profile_trust_name((enum profile_trust)most));
 		counts[most] = 0;
 	}
 }

@@ -69,7 +69,8 @@ static void put_summary(struct sink *out, const struct report_view *view)
 	const struct report_summary *summary = view->summary;
 	sink_text(out, "\"trust\":{");
 	for (int trust = 0; trust < PROFILE_TRUST_COUNT; trust++)
-		sink_printf(out, "%s\"%s\":%" PRIu64, trust ? "," : "", profile_trust_name(trust),
+		sink_printf(out, "%s\"%s\":%" PRIu64, trust ? "," : "",
+			    profile_trust_name((enum profile_trust)trust),
 			    summary->trust_counts[trust]);
 	sink_printf(out, "},\"early_max_ns\":%" PRIu64 ",\"reasons\":[", summary->early_max_ns);
 	for (size_t i = 0; i < summary->reasons.count; i++) {

@@ -101,7 +101,8 @@ void report_trust_line(struct sink *out, const struct report_summary *summary,
 		const double share = summary->sample_count
 					 ? 100.0 * (double)count / (double)summary->sample_count
 					 : 0;
-		sink_printf(out, "%s%.1f %% %s", separator, share, profile_trust_name(trust));
+		sink_printf(out, "%s%.1f %% %s", separator, share,
+			    profile_trust_name((enum profile_trust)trust));
 		separator = ", ";
 		if (trust == PROFILE_EARLY && summary->early_max_ns) {
 			sink_text(out, " (by up to ");
