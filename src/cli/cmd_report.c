@@ -118,6 +118,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->event = arg;
 		return 0;
 	case ARGP_KEY_ARG:
+		/* argp takes an optional value only when it is joined: -gcallees. */
+		if (a->report.tree != REPORT_TREE_NONE &&
+		    (strcmp(arg, "callers") == 0 || strcmp(arg, "callees") == 0)) {
+			parse_tree(&a->report, arg, state);
+			return 0;
+		}
 		if (a->load.options.input)
 			argp_error(state, "takes one recording");
 		a->load.options.input = arg;

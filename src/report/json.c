@@ -75,9 +75,9 @@ static void put_summary(struct sink *out, const struct report_view *view)
 	sink_printf(out, "},\"early_max_ns\":%" PRIu64 ",\"reasons\":[", summary->early_max_ns);
 	for (size_t i = 0; i < summary->reasons.count; i++) {
 		const struct report_reason *r = &summary->reasons.items[i];
-		sink_printf(out, "%s{\"trust\":\"%s\",\"comm\":", i ? "," : "",
+		sink_printf(out, "%s{\"trust\":\"%s\",\"object\":", i ? "," : "",
 			    profile_trust_name((enum profile_trust)r->trust));
-		put_interned(out, view, r->comm);
+		put_interned(out, view, r->object);
 		sink_text(out, ",\"reason\":");
 		put_interned(out, view, r->reason);
 		sink_printf(out, ",\"samples\":%" PRIu64 "}", r->count);

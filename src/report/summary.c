@@ -11,7 +11,8 @@ static int count_reason(struct report_summary *summary, const struct report_reas
 {
 	for (size_t i = 0; i < summary->reasons.count; i++) {
 		struct report_reason *r = &summary->reasons.items[i];
-		if (r->trust != seen->trust || r->reason != seen->reason || r->comm != seen->comm)
+		if (r->trust != seen->trust || r->reason != seen->reason ||
+		    r->object != seen->object)
 			continue;
 		r->count += seen->count;
 		return 0;
@@ -46,10 +47,11 @@ int report_summary_build(struct report_summary *summary, const struct profile *p
 		struct report_reason seen = { .trust = PROFILE_UNKNOWN, .count = row->count };
 		if (stack->depth) {
 			const uint32_t leaf = profile->frame_ids.items[stack->first];
-			seen.trust = profile->frames.items[leaf].trust;
-			seen.reason = profile->frames.items[leaf].reason;
+			const struct profile_frame *frame = &profile->frames.items[leaf];
+			seen.trust = frame->trust;
+			seen.reason = frame->reason;
+			seen.object = profile->functions.items[frame->function].object;
 		}
-		seen.comm = profile->threads.items[row->thread].comm;
 		summary->trust_counts[seen.trust] += row->count;
 		if (seen.trust != PROFILE_EXACT && count_reason(summary, &seen) < 0)
 			return STATUS_NO_MEMORY;

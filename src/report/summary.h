@@ -7,11 +7,11 @@
 #include "base/sink.h"
 #include "profile/profile.h"
 
-/* Why samples are not exact: one entry a (trust, reason, process name). */
+/* Why samples are not exact: one entry a (trust, reason, object). */
 struct report_reason {
 	uint32_t trust; /* enum profile_trust */
 	uint32_t reason;
-	uint32_t comm;
+	uint32_t object; /* string */
 	uint64_t count;
 };
 

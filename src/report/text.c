@@ -71,27 +71,54 @@ struct branch {
 	bool more[TREE_DEPTH];
 };
 
+static double shown_limit(const struct report_view *view)
+{
+	return view->options->percent_limit > 0.5 ? view->options->percent_limit : 0.5;
+}
+
+static bool is_node_shown(const struct report_view *view, uint32_t id)
+{
+	return id && report_percent(view->groups, view->tree->nodes.items[id - 1].weight) >=
+			 shown_limit(view);
+}
+
+static void put_indent(struct sink *out, const struct branch *branch, unsigned depth)
+{
+	sink_text(out, "            ");
+	for (unsigned i = 0; i < depth; i++)
+		sink_text(out, branch->more[i] ? "|  " : "   ");
+}
+
+/* Goes down while there is one way only, a line a function; returns the last node. */
+static const struct report_node *put_straight(struct sink *out, const struct report_view *view,
+					      const struct report_node *node,
+					      const struct branch *branch, unsigned depth)
+{
+	const struct report_node *nodes = view->tree->nodes.items;
+	while (node->first_child && nodes[node->first_child - 1].weight == node->weight) {
+		node = &nodes[node->first_child - 1];
+		put_indent(out, branch, depth + 1);
+		sink_text(out, "        ");
+		put_node_name(out, view, node->group);
+		sink_text(out, "\n");
+	}
+	return node;
+}
+
 static void put_tree(struct sink *out, const struct report_view *view, uint32_t node_id,
 		     struct branch *branch, unsigned depth)
 {
-	const struct report_tree_nodes *tree = view->tree;
-	const double limit =
-	    view->options->percent_limit > 0.5 ? view->options->percent_limit : 0.5;
-	for (; node_id; node_id = tree->nodes.items[node_id - 1].next) {
-		const struct report_node *node = &tree->nodes.items[node_id - 1];
-		const double share = report_percent(view->groups, node->weight);
-		if (share < limit || depth >= TREE_DEPTH)
-			return; /* siblings come largest first */
-		const uint32_t next = node->next;
-		branch->more[depth] =
-		    next &&
-		    report_percent(view->groups, tree->nodes.items[next - 1].weight) >= limit;
-		sink_text(out, "            ");
-		for (unsigned i = 0; i < depth; i++)
-			sink_text(out, branch->more[i] ? "|  " : "   ");
-		sink_printf(out, "%s-%6.2f%%  ", branch->more[depth] ? "|" : "`", share);
+	/* Siblings come largest first. */
+	for (; is_node_shown(view, node_id) && depth < TREE_DEPTH;
+	     node_id = view->tree->nodes.items[node_id - 1].next) {
+		const struct report_node *node = &view->tree->nodes.items[node_id - 1];
+		branch->more[depth] = is_node_shown(view, node->next);
+		put_indent(out, branch, depth);
+		sink_printf(out, "%s-%6.2f%%  ", branch->more[depth] ? "|" : "`",
+			    report_percent(view->groups, node->weight));
 		put_node_name(out, view, node->group);
 		sink_text(out, "\n");
+		node = put_straight(out, view, node, branch, depth);
 		put_tree(out, view, node->first_child, branch, depth + 1);
 	}
 }
@@ -109,7 +136,7 @@ static void put_reasons(struct sink *out, const struct report_view *view)
 		const double share = 100.0 * (double)r->count / (double)summary->sample_count;
 		sink_printf(out, "%7.2f%%  %-9s  ", share,
 			    profile_trust_name((enum profile_trust)r->trust));
-		escape_terminal(out, intern_get_bytes(&view->profile->strings, r->comm));
+		escape_terminal(out, intern_get_bytes(&view->profile->strings, r->object));
 		sink_text(out, r->reason ? ": " : "");
 		escape_terminal(out, intern_get_bytes(&view->profile->strings, r->reason));
 		sink_text(out, "\n");
