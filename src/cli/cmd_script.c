@@ -59,7 +59,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 struct printer {
 	struct script *script;
 	struct sink out;
-	bool has_begun;
 };
 
 static int flush(struct sink *out)
@@ -73,9 +72,6 @@ static int flush(struct sink *out)
 static int print(void *context, const struct profile *profile, const struct load_sample *sample)
 {
 	struct printer *printer = context;
-	if (!printer->has_begun)
-		script_begin(printer->script, profile);
-	printer->has_begun = true;
 	const struct script_sample line = {
 		.thread = sample->thread,
 		.event = sample->event,

@@ -19,10 +19,18 @@ struct cached_chain {
 	uint32_t space;
 	uint32_t stack;
 	uint32_t next; /* the same words in another interval: index + 1 */
-	/* The row that its last sample went to. */
-	uint32_t row_thread;
-	uint32_t row_event;
-	uint32_t row; /* index + 1 */
+	bool is_early; /* its leaf was announced after its samples */
+};
+
+/* Samples of one chain, thread and event. The profile's rows are made from these at
+ * the end: one place to touch a sample, where a row takes three.
+ */
+struct tally {
+	uint32_t chain; /* index + 1; 0: free */
+	uint32_t thread;
+	uint32_t event;
+	uint64_t count;
+	uint64_t weight;
 };
 
 struct chain_slot {
@@ -36,6 +44,9 @@ struct chain_cache {
 	struct chain_slot *slots;
 	size_t slot_count;
 	size_t used;
+	struct tally *tallies;
+	size_t tally_slots;
+	size_t tally_count;
 	VECTOR(uint32_t) frame_ids; /* of the chain being resolved */
 	VECTOR(uint8_t) built;      /* words of a chain that the sample had none of */
 };
@@ -141,6 +152,9 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 	}
 	made->stack = profile_add_stack(load->profile, cache->frame_ids.items,
 					(uint32_t)cache->frame_ids.count);
+	made->is_early =
+	    cache->frame_ids.count &&
+	    load->profile->frames.items[cache->frame_ids.items[0]].trust == PROFILE_EARLY;
 	return made->stack == INTERN_NONE ? STATUS_NO_MEMORY : 0;
 }
 
@@ -261,9 +275,43 @@ int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t
 {
 	uint32_t id;
 	const int got = find_item(load, sample, space, &id);
-	if (got == 0)
-		*stack = load->chains->items.items[id].stack;
-	return got;
+	if (got < 0)
+		return got;
+	const struct cached_chain *item = &load->chains->items.items[id];
+	*stack = item->stack;
+	if (item->is_early)
+		load_count_early(load, item->stack, sample->time_ns);
+	return 0;
+}
+
+static struct tally *tally_of(const struct chain_cache *cache, const struct tally *key)
+{
+	const size_t mask = cache->tally_slots - 1;
+	size_t at = hash_mix(((uint64_t)key->chain << 32) | key->thread, key->event) & mask;
+	for (; cache->tallies[at].chain; at = (at + 1) & mask) {
+		const struct tally *t = &cache->tallies[at];
+		if (t->chain == key->chain && t->thread == key->thread && t->event == key->event)
+			break;
+	}
+	return &cache->tallies[at];
+}
+
+static bool grow_tallies(struct chain_cache *cache)
+{
+	if (cache->tally_count * 2 < cache->tally_slots)
+		return true;
+	struct chain_cache wider = { .tally_slots =
+					 cache->tally_slots ? cache->tally_slots * 2 : 1024 };
+	wider.tallies = calloc(wider.tally_slots, sizeof(*wider.tallies));
+	if (!wider.tallies)
+		return false;
+	for (size_t i = 0; i < cache->tally_slots; i++)
+		if (cache->tallies[i].chain)
+			*tally_of(&wider, &cache->tallies[i]) = cache->tallies[i];
+	free(cache->tallies);
+	cache->tallies = wider.tallies;
+	cache->tally_slots = wider.tally_slots;
+	return true;
 }
 
 int load_chain_add(struct load *load, const struct perfdata_sample *sample, uint32_t space,
@@ -273,23 +321,41 @@ int load_chain_add(struct load *load, const struct perfdata_sample *sample, uint
 	const int got = find_item(load, sample, space, &id);
 	if (got < 0)
 		return got;
-	struct cached_chain *item = &load->chains->items.items[id];
-	const uint32_t event = (uint32_t)sample->event;
-	if (!item->row || item->row_thread != thread || item->row_event != event) {
-		const struct profile_row row = { .thread = thread,
-						 .event = event,
-						 .stack = item->stack };
-		const uint32_t index = profile_add(load->profile, &row);
-		if (index == INTERN_NONE)
-			return STATUS_NO_MEMORY;
-		item->row = index + 1;
-		item->row_thread = thread;
-		item->row_event = event;
+	struct chain_cache *cache = load->chains;
+	if (!grow_tallies(cache))
+		return STATUS_NO_MEMORY;
+	const struct tally key = { .chain = id + 1,
+				   .thread = thread,
+				   .event = (uint32_t)sample->event };
+	struct tally *tally = tally_of(cache, &key);
+	if (!tally->chain) {
+		*tally = key;
+		cache->tally_count++;
 	}
-	struct profile_row *row = &load->profile->rows.items[item->row - 1];
-	row->count++;
-	row->weight += sample->period;
-	load_count_early(load, item->stack, sample->time_ns);
+	tally->count++;
+	tally->weight += sample->period;
+	if (cache->items.items[id].is_early)
+		load_count_early(load, cache->items.items[id].stack, sample->time_ns);
+	return 0;
+}
+
+int load_chains_to_rows(struct load *load)
+{
+	const struct chain_cache *cache = load->chains;
+	for (size_t i = 0; cache && i < cache->tally_slots; i++) {
+		const struct tally *tally = &cache->tallies[i];
+		if (!tally->chain)
+			continue;
+		const struct profile_row row = {
+			.thread = tally->thread,
+			.event = tally->event,
+			.stack = cache->items.items[tally->chain - 1].stack,
+			.count = tally->count,
+			.weight = tally->weight,
+		};
+		if (profile_add(load->profile, &row) == INTERN_NONE)
+			return STATUS_NO_MEMORY;
+	}
 	return 0;
 }
 
@@ -302,6 +368,7 @@ void load_chains_free(struct load *load)
 	vector_clear(&load->chains->frame_ids);
 	vector_clear(&load->chains->built);
 	free(load->chains->slots);
+	free(load->chains->tallies);
 	free(load->chains);
 	load->chains = NULL;
 }

@@ -188,12 +188,13 @@ void load_frames_free(struct load *load);
 /* chain.c: a sample's callchain, as a stack of load->profile. */
 int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t space,
 	       uint32_t *stack);
-/* The same, and counts the sample in the profile's row. */
+/* The same, and counts the sample; rows are made of the counts at the end. */
+int load_chains_to_rows(struct load *load);
 int load_chain_add(struct load *load, const struct perfdata_sample *sample, uint32_t space,
 		   uint32_t thread);
 void load_chains_free(struct load *load);
 
-/* samples.c: if the stack's leaf was announced after `time_ns`, by how much. */
+/* samples.c: by how much the stack's leaf, which is early, was announced after `time_ns`. */
 void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns);
 
 /* note.c */

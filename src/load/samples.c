@@ -84,12 +84,8 @@ static bool is_in_time(const struct load *load, uint64_t time_ns)
 
 void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns)
 {
-	const struct profile_stack *s = &load->profile->stacks.items[stack];
-	if (!s->depth)
-		return;
-	const uint32_t leaf = load->profile->frame_ids.items[s->first];
-	if (load->profile->frames.items[leaf].trust != PROFILE_EARLY)
-		return;
+	const uint32_t leaf =
+	    load->profile->frame_ids.items[load->profile->stacks.items[stack].first];
 	const uint64_t load_ns = load->frame_load_ns.items[leaf];
 	const uint64_t early_ns = load_ns > time_ns ? load_ns - time_ns : 0;
 	struct load_early *early = &load->early;
@@ -166,7 +162,9 @@ int load_profile(struct load *load, struct profile *profile)
 	while (got == 0 && (got = perfdata_next(load->perf, &record)) > 0)
 		got = record.type == PERFDATA_SAMPLE ? sum_up(load, &record) : 0;
 	/* What a broken end hides was told by the first walk. */
-	return end(load, got == STATUS_NO_MEMORY ? got : 0);
+	if (got != STATUS_NO_MEMORY)
+		got = load_chains_to_rows(load);
+	return end(load, got);
 }
 
 /* The receiver of samples in time order. */
@@ -200,8 +198,6 @@ static int give(void *context, const struct perfdata_record *record)
 		.has_time = sample.present & PERFDATA_SAMPLE_TIME,
 	};
 	got = load_chain(load, &sample, thread->space, &out.stack);
-	if (got == 0)
-		load_count_early(load, out.stack, sample.time_ns);
 	return got < 0 ? got : receiver->each(receiver->context, load->profile, &out);
 }
 

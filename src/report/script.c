@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+enum { STACK_TEXT_LIMIT = 64 << 20 };
+
 static const struct {
 	const char *word;
 	unsigned field;
@@ -41,22 +43,14 @@ int script_fields_parse(const char *text, unsigned *fields)
 	return result ? 0 : STATUS_NOT_FOUND;
 }
 
-void script_begin(struct script *script, const struct profile *profile)
-{
-	script->event_width = 0;
-	for (size_t i = 0; i < profile->events.count; i++) {
-		const size_t size = strlen(profile_text(profile, profile->events.items[i]));
-		if ((int)size > script->event_width)
-			script->event_width = (int)size;
-	}
-}
-
 void script_clear(struct script *script)
 {
-	sink_clear(&script->frames);
-	sink_clear(&script->head);
-	vector_clear(&script->frame_ends);
-	vector_clear(&script->frame_starts);
+	arena_clear(&script->texts);
+	sink_clear(&script->line);
+	vector_clear(&script->frames);
+	vector_clear(&script->stacks);
+	vector_clear(&script->threads);
+	vector_clear(&script->events);
 }
 
 /* printf is the slowest part of printing millions of lines: numbers go by hand. */
@@ -100,10 +94,10 @@ static void put_interned(struct sink *out, const struct profile *profile, uint32
 }
 
 /* "    7f1234 name+0x12 (/usr/lib/libc.so.6)" */
-static void put_frame(struct script *script, const struct profile *profile,
-		      const struct profile_frame *frame)
+static void put_frame(struct script *script, const struct profile *profile, uint32_t id)
 {
-	struct sink *out = &script->frames;
+	const struct profile_frame *frame = &profile->frames.items[id];
+	struct sink *out = &script->line;
 	const unsigned fields = script->fields;
 	const struct profile_function *function = &profile->functions.items[frame->function];
 	const char *separator = script->is_single ? " " : "\t";
@@ -138,29 +132,10 @@ static void put_frame(struct script *script, const struct profile *profile,
 	sink_text(out, "\n");
 }
 
-static struct bytes frame_text(struct script *script, const struct profile *profile, uint32_t id)
-{
-	while (script->frame_ends.count <= id)
-		if (!vector_push(&script->frame_ends) || !vector_push(&script->frame_starts))
-			return (struct bytes){ 0 };
-	uint32_t *end = &script->frame_ends.items[id];
-	uint32_t *start = &script->frame_starts.items[id];
-	if (!*end) {
-		const size_t at = script->frames.size;
-		put_frame(script, profile, &profile->frames.items[id]);
-		if (sink_failed(&script->frames) || script->frames.size >= UINT32_MAX)
-			return (struct bytes){ 0 };
-		*start = (uint32_t)at;
-		*end = (uint32_t)script->frames.size;
-	}
-	return (struct bytes){ script->frames.data + *start, *end - *start };
-}
-
 static void put_thread(struct script *script, const struct profile *profile, uint32_t id)
 {
 	const struct profile_thread *thread = &profile->threads.items[id];
-	struct sink *out = &script->head;
-	sink_reset(out);
+	struct sink *out = &script->line;
 	if (script->fields & SCRIPT_COMM) {
 		struct sink comm = { 0 };
 		put_interned(&comm, profile, thread->comm);
@@ -173,7 +148,46 @@ static void put_thread(struct script *script, const struct profile *profile, uin
 	else if (script->fields & (SCRIPT_PID | SCRIPT_TID))
 		sink_printf(out, "%5" PRIu32 " ",
 			    script->fields & SCRIPT_PID ? thread->pid : thread->tid);
-	script->last_thread = id + 1;
+}
+
+/* All events' names take the width of the longest. */
+static void put_event(struct script *script, const struct profile *profile, uint32_t id)
+{
+	size_t width = 0;
+	for (size_t i = 0; i < profile->events.count; i++) {
+		const size_t size = strlen(profile_text(profile, profile->events.items[i]));
+		width = size > width ? size : width;
+	}
+	sink_printf(&script->line, "%*s: ", (int)width,
+		    profile_text(profile, profile->events.items[id]));
+}
+
+typedef VECTOR(struct bytes) text_table;
+
+/* A thing's text, made by `put` at its first use; empty data without memory. */
+static struct bytes text_of(struct script *script, const struct profile *profile, void *table,
+			    uint32_t id,
+			    void (*put)(struct script *, const struct profile *, uint32_t))
+{
+	text_table *texts = table;
+	while (texts->count <= id)
+		if (!vector_push(texts))
+			return (struct bytes){ 0 };
+	struct bytes *text = &texts->items[id];
+	if (text->data)
+		return *text;
+	sink_reset(&script->line);
+	put(script, profile, id);
+	const struct bytes made = sink_bytes(&script->line);
+	uint8_t *copy = sink_failed(&script->line)
+			    ? NULL
+			    : arena_new(&script->texts, uint8_t, made.size ? made.size : 1);
+	if (!copy)
+		return (struct bytes){ 0 };
+	if (made.size)
+		memcpy(copy, made.data, made.size);
+	*text = (struct bytes){ copy, made.size };
+	return *text;
 }
 
 static void put_time(const struct script *script, struct sink *out, uint64_t time_ns)
@@ -187,13 +201,13 @@ static void put_time(const struct script *script, struct sink *out, uint64_t tim
 	sink_put(out, ": ", 2);
 }
 
-static void put_head(struct script *script, const struct profile *profile,
+static bool put_head(struct script *script, const struct profile *profile,
 		     const struct script_sample *sample, struct sink *out)
 {
 	const unsigned fields = script->fields;
-	if (script->last_thread != sample->thread + 1)
-		put_thread(script, profile, sample->thread);
-	sink_put(out, script->head.data, script->head.size);
+	const struct bytes thread =
+	    text_of(script, profile, &script->threads, sample->thread, put_thread);
+	sink_put(out, thread.data, thread.size);
 	if ((fields & SCRIPT_CPU) && sample->has_cpu) {
 		sink_put(out, "[", 1);
 		put_decimal(out, sample->cpu, 3, '0');
@@ -205,32 +219,67 @@ static void put_head(struct script *script, const struct profile *profile,
 		put_decimal(out, sample->period, 10, ' ');
 		sink_put(out, " ", 1);
 	}
-	if ((fields & SCRIPT_EVENT) && sample->event < profile->events.count)
-		sink_printf(out, "%*s: ", script->event_width,
-			    profile_text(profile, profile->events.items[sample->event]));
+	if (!(fields & SCRIPT_EVENT) || sample->event >= profile->events.count)
+		return thread.data;
+	const struct bytes event =
+	    text_of(script, profile, &script->events, sample->event, put_event);
+	sink_put(out, event.data, event.size);
+	return thread.data && event.data;
+}
+
+static bool put_frames(struct script *script, const struct profile *profile, uint32_t stack_id,
+		       struct sink *out)
+{
+	const struct profile_stack *stack = &profile->stacks.items[stack_id];
+	const uint32_t *frames = profile->frame_ids.items + stack->first;
+	const uint32_t depth = script->is_single ? 1 : stack->depth;
+	sink_put(out, "\n", script->is_single ? 0 : 1);
+	for (uint32_t i = 0; i < depth; i++) {
+		const struct bytes text =
+		    text_of(script, profile, &script->frames, frames[i], put_frame);
+		if (!text.data)
+			return false;
+		sink_put(out, text.data, text.size);
+	}
+	sink_put(out, "\n", script->is_single ? 0 : 1);
+	return true;
+}
+
+/* Stacks come again and again: one copy of a whole one beats thirty of its frames. */
+static bool put_stack(struct script *script, const struct profile *profile, uint32_t id,
+		      struct sink *out)
+{
+	if (id < script->stacks.count && script->stacks.items[id].data) {
+		sink_put(out, script->stacks.items[id].data, script->stacks.items[id].size);
+		return true;
+	}
+	const size_t start = out->size;
+	if (!put_frames(script, profile, id, out) || sink_failed(out))
+		return false;
+	const size_t size = out->size - start;
+	if (size > STACK_TEXT_LIMIT - script->stack_bytes)
+		return true;
+	while (script->stacks.count <= id)
+		if (!vector_push(&script->stacks))
+			return false;
+	uint8_t *copy = arena_new(&script->texts, uint8_t, size);
+	if (!copy)
+		return false;
+	memcpy(copy, out->data + start, size);
+	script->stacks.items[id] = (struct bytes){ copy, size };
+	script->stack_bytes += size;
+	return true;
 }
 
 bool script_put(struct script *script, const struct profile *profile,
 		const struct script_sample *sample, struct sink *out)
 {
-	const struct profile_stack *stack = &profile->stacks.items[sample->stack];
-	const uint32_t *frames = profile->frame_ids.items + stack->first;
 	const unsigned frame_fields = SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_TRUST;
-	put_head(script, profile, sample, out);
-	if (!(script->fields & frame_fields) || !stack->depth) {
+	if (!put_head(script, profile, sample, out))
+		return false;
+	if (!(script->fields & frame_fields) || !profile->stacks.items[sample->stack].depth)
 		sink_put(out, "\n", 1);
-		return !sink_failed(out);
-	}
-	if (!script->is_single)
-		sink_put(out, "\n", 1);
-	const uint32_t depth = script->is_single ? 1 : stack->depth;
-	for (uint32_t i = 0; i < depth; i++) {
-		const struct bytes text = frame_text(script, profile, frames[i]);
-		if (!text.size)
-			return false;
-		sink_put(out, text.data, text.size);
-	}
-	if (!script->is_single)
-		sink_put(out, "\n", 1);
+	else if (!put_stack(script, profile, sample->stack, out))
+		return false;
 	return !sink_failed(out);
 }

@@ -1,16 +1,16 @@
 /* script.h - samples one by one, in the shape of `perf script`.
  *
  *   struct script script = { .fields = SCRIPT_DEFAULT_FIELDS };
- *   script_begin(&script, profile);
  *   script_put(&script, profile, &sample, &out);     once a sample
  *   script_clear(&script);
  *
- * Collapse scripts made for perf read it. The text of a frame is made once and
- * kept: memory grows with distinct frames. One thread.
+ * Collapse scripts made for perf read it. Texts of frames and stacks are made
+ * once and kept: memory grows with distinct frames. One thread.
  */
 #ifndef REPORT_SCRIPT_H
 #define REPORT_SCRIPT_H
 
+#include "base/arena.h"
 #include "base/sink.h"
 #include "profile/profile.h"
 
@@ -52,15 +52,15 @@ struct script {
 	bool in_ns;     /* nine digits of a second, not six */
 	bool is_single; /* the samples have no callchains, or they are not wanted */
 	bool raw_names;
-	int event_width;
-	struct sink frames;          /* texts, one after the other */
-	VECTOR(uint32_t) frame_ends; /* by frame id: end in `frames`, + 1; 0: not made */
-	VECTOR(uint32_t) frame_starts;
-	uint32_t last_thread; /* + 1, whose text is in `head` */
-	struct sink head;
+	/* Texts by id, one table after the other in an arena. */
+	struct arena texts;
+	VECTOR(struct bytes) frames;
+	VECTOR(struct bytes) stacks; /* while they take no more than a limit */
+	VECTOR(struct bytes) threads;
+	VECTOR(struct bytes) events;
+	size_t stack_bytes;
+	struct sink line; /* being made */
 };
-
-void script_begin(struct script *script, const struct profile *profile);
 
 /* Appends the sample's lines to `out`; false without memory. */
 bool script_put(struct script *script, const struct profile *profile,
