@@ -2,61 +2,33 @@
  * distinct one (address space and words) is resolved once for as long as all
  * its frames stay what they are.
  */
-#include "load/load_internal.h"
+#include "load/chain.h"
 
 #include "base/hash.h"
 #include "base/status.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 enum { WORD = sizeof(uint64_t), CHAIN_LIMIT = 8192 };
 
-struct cached_chain {
-	const uint8_t *words;
-	uint64_t valid_from_ns;
-	uint64_t valid_to_ns;
-	uint32_t count;
-	uint32_t space;
-	uint32_t stack;
-	uint32_t next; /* the same words in another interval: index + 1 */
-	bool is_early; /* its leaf was announced after its samples */
-};
-
-/* Samples of one chain, thread and event. The profile's rows are made from these at
- * the end: one place to touch a sample, where a row takes three.
+/* A chain is known by two hashes of its words and its address space, not by the
+ * words: to look at them again would double what a sample touches.
  */
-struct tally {
-	uint32_t chain; /* index + 1; 0: free */
-	uint32_t thread;
-	uint32_t event;
-	uint64_t count;
-	uint64_t weight;
-};
-
 struct chain_slot {
-	uint32_t tag;  /* high half of the hash */
-	uint32_t item; /* index + 1; 0: free */
+	struct hash_wide hash;
+	struct cached_chain chain; /* id 0: free */
 };
 
 struct chain_cache {
-	struct arena words;
-	VECTOR(struct cached_chain) items;
 	struct chain_slot *slots;
 	size_t slot_count;
 	size_t used;
-	struct tally *tallies;
-	size_t tally_slots;
-	size_t tally_count;
+	VECTOR(struct cached_chain) later;
+	uint32_t last_id;
+	uint64_t seed;
 	VECTOR(uint32_t) frame_ids; /* of the chain being resolved */
 	VECTOR(uint8_t) built;      /* words of a chain that the sample had none of */
-};
-
-/* Words as the sample has them, and whose they are. */
-struct chain {
-	const uint8_t *words;
-	size_t count;
-	uint32_t space;
-	uint64_t hash;
 };
 
 static uint64_t word_at(const uint8_t *words, size_t index)
@@ -71,42 +43,32 @@ static void put_word(uint8_t *words, size_t index, uint64_t word)
 	memcpy(words + index * WORD, &word, WORD);
 }
 
+static struct chain_slot *slot_of(const struct chain_cache *cache, struct hash_wide hash)
+{
+	size_t at = hash.low & (cache->slot_count - 1);
+	for (; cache->slots[at].chain.id; at = (at + 1) & (cache->slot_count - 1))
+		if (cache->slots[at].hash.low == hash.low &&
+		    cache->slots[at].hash.high == hash.high)
+			break;
+	return &cache->slots[at];
+}
+
 static bool grow(struct chain_cache *cache)
 {
 	if (cache->used * 2 < cache->slot_count)
 		return true;
-	const size_t count = cache->slot_count ? cache->slot_count * 2 : 4096;
-	struct chain_slot *slots = calloc(count, sizeof(*slots));
-	if (!slots)
+	struct chain_cache wider = { .slot_count =
+					 cache->slot_count ? cache->slot_count * 2 : 4096 };
+	wider.slots = calloc(wider.slot_count, sizeof(*wider.slots));
+	if (!wider.slots)
 		return false;
-	for (size_t i = 0; i < cache->slot_count; i++) {
-		if (!cache->slots[i].item)
-			continue;
-		const struct cached_chain *item = &cache->items.items[cache->slots[i].item - 1];
-		size_t at = hash_bytes(item->words, item->count * WORD, item->space) & (count - 1);
-		while (slots[at].item)
-			at = (at + 1) & (count - 1);
-		slots[at] = cache->slots[i];
-	}
+	for (size_t i = 0; i < cache->slot_count; i++)
+		if (cache->slots[i].chain.id)
+			*slot_of(&wider, cache->slots[i].hash) = cache->slots[i];
 	free(cache->slots);
-	cache->slots = slots;
-	cache->slot_count = count;
+	cache->slots = wider.slots;
+	cache->slot_count = wider.slot_count;
 	return true;
-}
-
-static struct chain_slot *slot_of(const struct chain_cache *cache, const struct chain *chain)
-{
-	const uint32_t tag = (uint32_t)(chain->hash >> 32);
-	size_t at = chain->hash & (cache->slot_count - 1);
-	for (; cache->slots[at].item; at = (at + 1) & (cache->slot_count - 1)) {
-		if (cache->slots[at].tag != tag)
-			continue;
-		const struct cached_chain *item = &cache->items.items[cache->slots[at].item - 1];
-		if (item->count == chain->count && item->space == chain->space &&
-		    memcmp(item->words, chain->words, chain->count * WORD) == 0)
-			break;
-	}
-	return &cache->slots[at];
 }
 
 /* The mode that a context mark switches to; false for guests and what is no code of ours. */
@@ -118,7 +80,7 @@ static bool context_is_ours(uint64_t mark, bool *is_kernel)
 }
 
 static int resolve_words(struct load *load, const struct perfdata_sample *sample,
-			 struct cached_chain *made)
+			 const struct chain *chain, struct cached_chain *made)
 {
 	struct chain_cache *cache = load->chains;
 	struct address a = { .pid = sample->pid, .time_ns = sample->time_ns };
@@ -126,8 +88,8 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 	bool is_first = true;
 	a.is_kernel = sample->cpumode == PERFDATA_CPUMODE_KERNEL;
 	cache->frame_ids.count = 0;
-	for (size_t i = 0; i < made->count; i++) {
-		a.avma = word_at(made->words, i);
+	for (size_t i = 0; i < chain->count; i++) {
+		a.avma = word_at(chain->words, i);
 		if (a.avma >= PERFDATA_CONTEXT_MAX) {
 			is_ours = context_is_ours(a.avma, &a.is_kernel);
 			is_first = true;
@@ -137,7 +99,7 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 			continue;
 		/* The first of each mode is where it was interrupted, the others return there. */
 		a.is_return = !is_first;
-		a.space = a.is_kernel ? UINT32_MAX : made->space;
+		a.space = a.is_kernel ? UINT32_MAX : chain->space;
 		is_first = false;
 		struct resolved frame;
 		const int got = load_resolve(load, &a, &frame);
@@ -159,33 +121,25 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 }
 
 static int add_chain(struct load *load, const struct perfdata_sample *sample,
-		     const struct chain *chain, struct chain_slot *slot, uint32_t *item_id)
+		     const struct chain *chain, struct chain_slot *slot, struct cached_chain *made)
 {
 	struct chain_cache *cache = load->chains;
-	struct cached_chain made = { .count = (uint32_t)chain->count,
-				     .space = chain->space,
-				     .valid_to_ns = UINT64_MAX,
-				     .next = slot->item };
-	if (slot->item) {
-		made.words = cache->items.items[slot->item - 1].words;
-	} else {
-		uint8_t *copy = arena_new(&cache->words, uint8_t, chain->count * WORD);
-		if (!copy)
-			return STATUS_NO_MEMORY;
-		memcpy(copy, chain->words, chain->count * WORD);
-		made.words = copy;
-	}
-	const int got = resolve_words(load, sample, &made);
+	*made = (struct cached_chain){ .valid_to_ns = UINT64_MAX };
+	const int got = resolve_words(load, sample, chain, made);
 	if (got < 0)
 		return got;
-	struct cached_chain *item = vector_push(&cache->items);
-	if (!item)
+	made->id = ++cache->last_id;
+	if (!slot->chain.id) {
+		*slot = (struct chain_slot){ .hash = chain->hash, .chain = *made };
+		cache->used++;
+		return 0;
+	}
+	struct cached_chain *later = vector_push(&cache->later);
+	if (!later)
 		return STATUS_NO_MEMORY;
-	*item = made;
-	cache->used += slot->item == 0;
-	*slot = (struct chain_slot){ .tag = (uint32_t)(chain->hash >> 32),
-				     .item = (uint32_t)cache->items.count };
-	*item_id = slot->item - 1;
+	made->next = slot->chain.next;
+	*later = *made;
+	slot->chain.next = (uint32_t)cache->later.count;
 	return 0;
 }
 
@@ -238,124 +192,74 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 		put_word(words, count++, pc);
 	}
 	chain->words = words;
+	chain->is_built = true;
 	chain->count = count;
 	return true;
 }
 
-static int find_item(struct load *load, const struct perfdata_sample *sample, uint32_t space,
-		     uint32_t *item_id)
+static bool holds(const struct cached_chain *chain, uint64_t time_ns)
+{
+	return time_ns >= chain->valid_from_ns && time_ns < chain->valid_to_ns;
+}
+
+static struct chain_cache *make_cache(void)
+{
+	struct chain_cache *cache = calloc(1, sizeof(*cache));
+	if (cache && getrandom(&cache->seed, sizeof(cache->seed), GRND_NONBLOCK) < 0)
+		cache->seed = (uintptr_t)cache;
+	return cache;
+}
+
+int chain_prepare(struct load *load, const struct perfdata_sample *sample, uint32_t space,
+		  struct chain *chain)
 {
 	if (!load->chains)
-		load->chains = calloc(1, sizeof(*load->chains));
+		load->chains = make_cache();
 	struct chain_cache *cache = load->chains;
 	if (!cache || !grow(cache))
 		return STATUS_NO_MEMORY;
-	struct chain chain = { .words = sample->chain,
-			       .count = sample->chain_count,
-			       .space = space };
-	if (chain.count > CHAIN_LIMIT)
-		chain.count = CHAIN_LIMIT;
-	if ((!chain.count || sample->user_regs_abi) && !build_words(load, sample, &chain))
+	*chain =
+	    (struct chain){ .words = sample->chain, .count = sample->chain_count, .space = space };
+	if (chain->count > CHAIN_LIMIT)
+		chain->count = CHAIN_LIMIT;
+	if ((!chain->count || sample->user_regs_abi) && !build_words(load, sample, chain))
 		return STATUS_NO_MEMORY;
-	chain.hash = hash_bytes(chain.words, chain.count * WORD, space);
+	chain->hash = hash_wide(chain->words, chain->count * WORD, cache->seed + space);
+	__builtin_prefetch(&cache->slots[chain->hash.low & (cache->slot_count - 1)]);
+	return 0;
+}
 
-	struct chain_slot *slot = slot_of(cache, &chain);
-	for (uint32_t i = slot->item; i; i = cache->items.items[i - 1].next) {
-		const struct cached_chain *item = &cache->items.items[i - 1];
-		if (sample->time_ns >= item->valid_from_ns && sample->time_ns < item->valid_to_ns) {
-			*item_id = i - 1;
+int chain_find(struct load *load, const struct perfdata_sample *sample, const struct chain *chain,
+	       struct cached_chain *found)
+{
+	struct chain_cache *cache = load->chains;
+	if (!grow(cache))
+		return STATUS_NO_MEMORY;
+	struct chain_slot *slot = slot_of(cache, chain->hash);
+	const struct cached_chain *known = slot->chain.id ? &slot->chain : NULL;
+	while (known) {
+		if (holds(known, sample->time_ns)) {
+			*found = *known;
 			return 0;
 		}
+		known = known->next ? &cache->later.items[known->next - 1] : NULL;
 	}
-	return add_chain(load, sample, &chain, slot, item_id);
+	return add_chain(load, sample, chain, slot, found);
 }
 
 int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t space,
 	       uint32_t *stack)
 {
-	uint32_t id;
-	const int got = find_item(load, sample, space, &id);
+	struct chain chain;
+	struct cached_chain found;
+	int got = chain_prepare(load, sample, space, &chain);
+	if (got == 0)
+		got = chain_find(load, sample, &chain, &found);
 	if (got < 0)
 		return got;
-	const struct cached_chain *item = &load->chains->items.items[id];
-	*stack = item->stack;
-	if (item->is_early)
-		load_count_early(load, item->stack, sample->time_ns);
-	return 0;
-}
-
-static struct tally *tally_of(const struct chain_cache *cache, const struct tally *key)
-{
-	const size_t mask = cache->tally_slots - 1;
-	size_t at = hash_mix(((uint64_t)key->chain << 32) | key->thread, key->event) & mask;
-	for (; cache->tallies[at].chain; at = (at + 1) & mask) {
-		const struct tally *t = &cache->tallies[at];
-		if (t->chain == key->chain && t->thread == key->thread && t->event == key->event)
-			break;
-	}
-	return &cache->tallies[at];
-}
-
-static bool grow_tallies(struct chain_cache *cache)
-{
-	if (cache->tally_count * 2 < cache->tally_slots)
-		return true;
-	struct chain_cache wider = { .tally_slots =
-					 cache->tally_slots ? cache->tally_slots * 2 : 1024 };
-	wider.tallies = calloc(wider.tally_slots, sizeof(*wider.tallies));
-	if (!wider.tallies)
-		return false;
-	for (size_t i = 0; i < cache->tally_slots; i++)
-		if (cache->tallies[i].chain)
-			*tally_of(&wider, &cache->tallies[i]) = cache->tallies[i];
-	free(cache->tallies);
-	cache->tallies = wider.tallies;
-	cache->tally_slots = wider.tally_slots;
-	return true;
-}
-
-int load_chain_add(struct load *load, const struct perfdata_sample *sample, uint32_t space,
-		   uint32_t thread)
-{
-	uint32_t id;
-	const int got = find_item(load, sample, space, &id);
-	if (got < 0)
-		return got;
-	struct chain_cache *cache = load->chains;
-	if (!grow_tallies(cache))
-		return STATUS_NO_MEMORY;
-	const struct tally key = { .chain = id + 1,
-				   .thread = thread,
-				   .event = (uint32_t)sample->event };
-	struct tally *tally = tally_of(cache, &key);
-	if (!tally->chain) {
-		*tally = key;
-		cache->tally_count++;
-	}
-	tally->count++;
-	tally->weight += sample->period;
-	if (cache->items.items[id].is_early)
-		load_count_early(load, cache->items.items[id].stack, sample->time_ns);
-	return 0;
-}
-
-int load_chains_to_rows(struct load *load)
-{
-	const struct chain_cache *cache = load->chains;
-	for (size_t i = 0; cache && i < cache->tally_slots; i++) {
-		const struct tally *tally = &cache->tallies[i];
-		if (!tally->chain)
-			continue;
-		const struct profile_row row = {
-			.thread = tally->thread,
-			.event = tally->event,
-			.stack = cache->items.items[tally->chain - 1].stack,
-			.count = tally->count,
-			.weight = tally->weight,
-		};
-		if (profile_add(load->profile, &row) == INTERN_NONE)
-			return STATUS_NO_MEMORY;
-	}
+	*stack = found.stack;
+	if (found.is_early)
+		load_count_early(load, found.stack, sample->time_ns);
 	return 0;
 }
 
@@ -363,12 +267,10 @@ void load_chains_free(struct load *load)
 {
 	if (!load->chains)
 		return;
-	arena_clear(&load->chains->words);
-	vector_clear(&load->chains->items);
+	vector_clear(&load->chains->later);
 	vector_clear(&load->chains->frame_ids);
 	vector_clear(&load->chains->built);
 	free(load->chains->slots);
-	free(load->chains->tallies);
 	free(load->chains);
 	load->chains = NULL;
 }

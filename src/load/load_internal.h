@@ -87,6 +87,7 @@ struct resolved {
 struct chain_cache;
 struct frame_cache;
 struct thread_cache;
+struct tally;
 
 struct load {
 	struct load_options options;
@@ -124,6 +125,7 @@ struct load {
 	/* While samples are walked. */
 	struct profile *profile;
 	struct chain_cache *chains;
+	struct tally *tally;
 	struct frame_cache *frames;
 	struct thread_cache *threads;
 	VECTOR(struct code_function) code_functions;
@@ -188,10 +190,6 @@ void load_frames_free(struct load *load);
 /* chain.c: a sample's callchain, as a stack of load->profile. */
 int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t space,
 	       uint32_t *stack);
-/* The same, and counts the sample; rows are made of the counts at the end. */
-int load_chains_to_rows(struct load *load);
-int load_chain_add(struct load *load, const struct perfdata_sample *sample, uint32_t space,
-		   uint32_t thread);
 void load_chains_free(struct load *load);
 
 /* samples.c: by how much the stack's leaf, which is early, was announced after `time_ns`. */

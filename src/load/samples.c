@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "load/naming.h"
 #include "load/order.h"
+#include "load/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,16 +111,19 @@ static void note_time(struct profile *profile, uint64_t time_ns)
 
 static int sum_up(struct load *load, const struct perfdata_record *record)
 {
-	struct perfdata_sample sample;
 	struct thread_entry *thread;
-	if (perfdata_decode_sample(load->perf, record, &sample) < 0 ||
-	    !is_in_time(load, sample.time_ns))
+	struct perfdata_sample *sample = tally_next(load);
+	if (!sample)
+		return STATUS_NO_MEMORY;
+	if (perfdata_decode_sample(load->perf, record, sample) < 0 ||
+	    !is_in_time(load, sample->time_ns))
 		return 0;
-	const int got = find_thread(load, &sample, &thread);
+	const int got = find_thread(load, sample, &thread);
 	if (got < 0 || !thread->is_wanted)
 		return got;
-	note_time(load->profile, sample.time_ns);
-	return load_chain_add(load, &sample, thread->space, thread->thread);
+	note_time(load->profile, sample->time_ns);
+	const bool is_stable = record->stable && !perfdata_is_swapped(load->perf);
+	return tally_add(load, thread->space, thread->thread, is_stable);
 }
 
 /* The tables that a walk fills are the profile's and the caches'; one walk at a time. */
@@ -146,6 +150,7 @@ static int end(struct load *load, int result)
 	if (result >= 0 && naming_number_versions(load) < 0)
 		result = STATUS_NO_MEMORY;
 	naming_clear(load);
+	tally_free(load);
 	load_chains_free(load);
 	load_frames_free(load);
 	vector_clear(&load->frame_load_ns);
@@ -163,7 +168,7 @@ int load_profile(struct load *load, struct profile *profile)
 		got = record.type == PERFDATA_SAMPLE ? sum_up(load, &record) : 0;
 	/* What a broken end hides was told by the first walk. */
 	if (got != STATUS_NO_MEMORY)
-		got = load_chains_to_rows(load);
+		got = tally_finish(load);
 	return end(load, got);
 }
 
