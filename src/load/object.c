@@ -4,6 +4,8 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "format/perfdata/features.h"
+#include "os/kernel.h"
+#include "os/proc.h"
 #include "os/vdso.h"
 
 #include <stdlib.h>
@@ -194,6 +196,33 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 	return object->symbols;
 }
 
+/* The build id that the recording gives the kernel; empty where it gives none. */
+static struct bytes recorded_kernel_id(const struct load *load)
+{
+	for (size_t i = 0; i < load->objects.count; i++) {
+		const struct object *o = &load->objects.items[i];
+		const uint32_t build_id = o->build_id ? o->build_id : o->feature_build_id;
+		if (o->kind == OBJECT_KERNEL && build_id &&
+		    strcmp(intern_get(&load->strings, o->path), "[kernel.kallsyms]") == 0)
+			return intern_get_bytes(&load->strings, build_id);
+	}
+	return (struct bytes){ 0 };
+}
+
+/* Another build has other symbols, even where it begins at the same address. */
+static bool is_same_kernel(const struct load *load)
+{
+	const struct bytes recorded = recorded_kernel_id(load);
+	struct sink notes = { .limit = 1 << 16 };
+	uint8_t here[20];
+	size_t size = 0;
+	if (recorded.size && proc_read(&notes, "/sys/kernel/notes") == 0)
+		size = kernel_note_build_id(sink_bytes(&notes), here);
+	sink_clear(&notes);
+	/* Without both there is only the address of the text to go by. */
+	return !size || (size == recorded.size && memcmp(here, recorded.data, size) == 0);
+}
+
 /* Where _text or _stext is: a reboot moves it, and then all other addresses are wrong too. */
 static bool is_same_boot(const struct symbol_table *table, uint64_t text_avma)
 {
@@ -217,7 +246,7 @@ struct symbol_table *load_kernel_symbols(struct load *load)
 	if (load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
 	    symbol_table_kallsyms(&table, text) < 0)
 		return NULL;
-	if (!is_same_boot(table, load->kernel_text_avma)) {
+	if (!is_same_kernel(load) || !is_same_boot(table, load->kernel_text_avma)) {
 		symbol_table_free(table);
 		load_add_note(load, true,
 			      "kernel symbols: the recording is from another kernel or "
