@@ -18,21 +18,38 @@ import sys
 
 SKEW_NS = 20_000_000
 CONTEXT_FLOOR = 0xfffffffffffff000  # callchain entries from here on are marks, not addresses
+CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
+USER_END, KERNEL_START = 1 << 47, 0xffff800000000000
+KERNEL = -1  # where a process id is wanted
 
 Sample = collections.namedtuple("Sample", "pid tid time frames")
+Mapping = collections.namedtuple("Mapping", "pid time start end path")
+Fork = collections.namedtuple("Fork", "pid time parent")
 Code = collections.namedtuple("Code", "time start end name")
 
 
 # --- perf.data ---
 
-RECORD_SAMPLE, RECORD_HEADER_ATTR = 9, 64
-RECORD_COMPRESSED, RECORD_COMPRESSED2 = 81, 83
+RECORD_MMAP, RECORD_FORK, RECORD_SAMPLE, RECORD_MMAP2, RECORD_HEADER_ATTR = 1, 7, 9, 10, 64
+RECORD_KSYMBOL, RECORD_COMPRESSED, RECORD_COMPRESSED2 = 17, 81, 83
+MISC_MMAP_DATA = 1 << 13
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM, IDENTIFIER = (
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 65536)
 
 
 def sample_type_of_attr(attr):
     return struct.unpack_from("<Q", attr, 24)[0]
+
+
+def addresses_of(chain):
+    """Without the marks of kernel and user part, and without what wrong frame pointers led to."""
+    addresses = []
+    for word in chain:
+        if word >= CONTEXT_FLOOR and word not in (CONTEXT_KERNEL, CONTEXT_USER):
+            break
+        if word < USER_END or KERNEL_START <= word < CONTEXT_FLOOR:
+            addresses.append(word)
+    return addresses
 
 
 def read_sample(body, sample_type):
@@ -49,20 +66,33 @@ def read_sample(body, sample_type):
     if sample_type & CALLCHAIN and not sample_type & READ:
         count = struct.unpack_from("<Q", body, at)[0]
         chain = struct.unpack_from(f"<{count}Q", body, at + 8)
-        frames = [address for address in chain if address < CONTEXT_FLOOR] or [ip]
+        frames = addresses_of(chain) or [ip]
     return Sample(pid, tid, time, frames)
 
 
+def read_time(body, sample_type):
+    """From the trailer that every record of the kernel has; 0 where the recorder made it up."""
+    size = 8 * sum(bool(sample_type & bit) for bit in (TID, TIME, ID, STREAM, CPU, IDENTIFIER))
+    at = len(body) - size + (8 if sample_type & TID else 0)
+    return struct.unpack_from("<Q", body, at)[0] if sample_type & TIME else 0
+
+
+def read_mapping(body, time, path_at):
+    pid, _, start, size = struct.unpack_from("<IIQQ", body)
+    path = body[path_at:].split(b"\0")[0].decode(errors="surrogateescape")
+    return Mapping(pid, time, start, start + size, path)
+
+
 def split_records(data):
-    """(type, body) of each record, and what is left of one that is not complete."""
+    """(type, misc, body) of each record."""
     records, at = [], 0
     while at + 8 <= len(data):
-        kind, _, size = struct.unpack_from("<IHH", data, at)
+        kind, misc, size = struct.unpack_from("<IHH", data, at)
         if size < 8 or at + size > len(data):
             break
-        records.append((kind, data[at + 8:at + size]))
+        records.append((kind, misc, data[at + 8:at + size]))
         at += size
-    return records, data[at:]
+    return records
 
 
 def unpack_compressed(chunks):
@@ -70,8 +100,8 @@ def unpack_compressed(chunks):
     return done.stdout
 
 
-def read_recording(data):
-    """All samples, in the order of the file."""
+def read_records(data):
+    """All records of the file, unpacked, and the sample type of its events."""
     if data[:8] != b"PERFILE2":
         sys.exit("oracle: not a perf.data file")
     header_size = struct.unpack_from("<Q", data, 8)[0]
@@ -86,9 +116,8 @@ def read_recording(data):
     else:
         data = data[header_size:]
 
-    records, _ = split_records(data)
-    chunks = []
-    for kind, body in records:
+    records, chunks = split_records(data), []
+    for kind, _, body in records:
         if kind == RECORD_HEADER_ATTR:
             sample_type = sample_type_of_attr(body)
         elif kind == RECORD_COMPRESSED:
@@ -97,9 +126,81 @@ def read_recording(data):
             size = struct.unpack_from("<Q", body)[0]
             chunks.append(body[8:8 + size])
     if chunks:
-        unpacked, _ = split_records(unpack_compressed(chunks))
-        records += unpacked
-    return [read_sample(body, sample_type) for kind, body in records if kind == RECORD_SAMPLE]
+        records += split_records(unpack_compressed(chunks))
+    return records, sample_type
+
+
+def read_recording(data):
+    """All samples, in the order of the file."""
+    records, sample_type = read_records(data)
+    return [read_sample(body, sample_type) for kind, _, body in records if kind == RECORD_SAMPLE]
+
+
+def read_events(data):
+    """Samples, forks and executable mappings in the order of time."""
+    records, sample_type = read_records(data)
+    events = []
+    for kind, misc, body in records:
+        if kind == RECORD_SAMPLE:
+            events.append(read_sample(body, sample_type))
+        elif kind == RECORD_FORK:
+            pid, parent = struct.unpack_from("<II", body)
+            events.append(Fork(pid, struct.unpack_from("<Q", body, 16)[0], parent))
+        elif kind in (RECORD_MMAP, RECORD_MMAP2) and not misc & MISC_MMAP_DATA:
+            path_at = 32 if kind == RECORD_MMAP else 64
+            events.append(read_mapping(body, read_time(body, sample_type), path_at))
+    return sorted(events, key=lambda event: event.time)
+
+
+ANONYMOUS = re.compile(r"//anon|\[anon|/memfd:|\[heap\]|/dev/zero|/SYSV")
+
+
+def read_kernel_code(data):
+    """BPF programs, as the kernel itself announces them."""
+    records, sample_type = read_records(data)
+    loads = []
+    for kind, _, body in records:
+        if kind == RECORD_KSYMBOL:
+            start, size, _, flags = struct.unpack_from("<QIHH", body)
+            assert not flags & 1, "no capture unloads a program"
+            name = body[16:].split(b"\0")[0].decode()
+            loads.append(Code(read_time(body, sample_type), start, start + size, name))
+    return Process(sorted(loads, key=lambda load: load.time), [])
+
+
+class Memory:
+    """What was mapped executable where, as far as the events taken so far tell."""
+
+    def __init__(self):
+        self.mappings = collections.defaultdict(list)
+
+    def take(self, event):
+        if isinstance(event, Mapping):
+            self.mappings[event.pid].append(event)
+        elif isinstance(event, Fork) and event.pid != event.parent:
+            self.mappings[event.pid] = list(self.mappings[event.parent])
+
+    def path_at(self, pid, address):
+        for mapping in reversed(self.mappings[pid]):
+            if mapping.start <= address < mapping.end:
+                return mapping.path
+        return None
+
+    def in_file(self, pid, address):
+        path = self.path_at(pid, address)
+        return path is not None and not ANONYMOUS.match(path)
+
+
+def samples_in_anonymous_code(data):
+    """Samples whose leaf lies in executable memory that no file stands behind: JIT code."""
+    memory, found = Memory(), []
+    for event in read_events(data):
+        memory.take(event)
+        if isinstance(event, Sample):
+            path = memory.path_at(event.pid, event.frames[0])
+            if path is not None and ANONYMOUS.match(path):
+                found.append(event)
+    return found
 
 
 # --- what the runtime says ---
@@ -175,9 +276,9 @@ class Process:
         # Nobody owned the address before, so whoever comes first is taken to be there already.
         return covering[0] if covering else None
 
-    def dead_names(self, address, time):
-        """Whose code was here before it was overwritten in part."""
-        return {load.name for load in self.loads.at(address) if load.time <= time}
+    def names_ever(self, address):
+        """Of all code that was here at some time."""
+        return {code.name for code in [*self.loads.at(address), *self.entries.at(address)]}
 
     def name(self, address, time):
         load = self.find_load(address, time)
@@ -194,14 +295,16 @@ def pid_of(path, pattern):
     return int(found[1])
 
 
-def read_processes(dumps, maps):
-    """By process id; dumps and maps are pairs of path and content."""
+def read_processes(recording, dumps, maps):
+    """By process id; `recording` is content, dumps and maps are pairs of path and content."""
     loads, entries = collections.defaultdict(list), collections.defaultdict(list)
     for path, content in dumps:
         loads[pid_of(path, r"jit-(\d+)\.dump")] += read_jitdump(content)
     for path, content in maps:
         entries[pid_of(path, r"perf-(\d+)\.map")] += read_map(content)
-    return {pid: Process(loads[pid], entries[pid]) for pid in {*loads, *entries}}
+    processes = {pid: Process(loads[pid], entries[pid]) for pid in {*loads, *entries}}
+    processes[KERNEL] = read_kernel_code(recording)
+    return processes
 
 
 def name_samples(samples, processes):
@@ -210,12 +313,10 @@ def name_samples(samples, processes):
     A caller's address is where it goes on after the call, so the byte before it decides.
     """
     for sample in samples:
-        process = processes.get(sample.pid)
-        if not process:
-            continue
         named = []
         for depth, address in enumerate(sample.frames):
-            name = process.name(address - (depth > 0), sample.time)
+            process = processes.get(KERNEL if address >= KERNEL_START else sample.pid)
+            name = process.name(address - (depth > 0), sample.time) if process else None
             if name is not None:
                 named.append((depth, address, name))
         if named:
@@ -228,10 +329,11 @@ def main():
     parser.add_argument("--dump", type=pathlib.Path, action="append", default=[])
     parser.add_argument("--map", type=pathlib.Path, action="append", default=[])
     given = parser.parse_args()
-    processes = read_processes([(path, path.read_bytes()) for path in given.dump],
+    recording = given.recording.read_bytes()
+    processes = read_processes(recording, [(path, path.read_bytes()) for path in given.dump],
                                [(path, path.read_bytes()) for path in given.map])
     sys.stdout.reconfigure(errors="surrogateescape")
-    for sample, named in name_samples(read_recording(given.recording.read_bytes()), processes):
+    for sample, named in name_samples(read_recording(recording), processes):
         for depth, address, name in named:
             print(sample.tid, sample.time, depth, f"{address:x}", name)
 

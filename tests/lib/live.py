@@ -1,0 +1,153 @@
+"""A place to record programs in, and checks that hold for every recording made there."""
+import collections
+import contextlib
+import ctypes
+import os
+import pathlib
+import platform
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+
+import oracle
+import polyperf
+
+NAMED_SHARE = 99.0  # percent of the samples in JIT code
+ENTRIES_OF_OTHERS = re.compile(r"hsperfdata_|clr-debug-pipe|dotnet-diagnostic|\.java_pid")
+
+
+def why_no_sampling():
+    """None where the kernel lets us sample our own process; else its reason."""
+    number = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
+    if number is None:
+        return f"no call number for {platform.machine()}"
+    # type software, size, cpu-clock, period, no sample type, disabled | exclude_kernel | exclude_hv
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000000, 0, 0, 1 | 1 << 5 | 1 << 6).ljust(112, b"\0")
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(number, attr, 0, -1, -1, 0)
+    if fd < 0:
+        return f"perf_event_open: {os.strerror(ctypes.get_errno())}"
+    os.close(fd)
+    return None
+
+
+class Place:
+    """Directories of one test: cwd, HOME, TMPDIR, and one for recordings."""
+
+    def __init__(self, root):
+        self.root = root
+        self.cwd, self.home, self.tmp, self.out = (root / n for n in ("cwd", "home", "tmp", "out"))
+        for path in (self.cwd, self.home, self.tmp, self.out):
+            path.mkdir()
+        self.environment = {**os.environ, "HOME": str(self.home), "TMPDIR": str(self.tmp)}
+        self.environment.pop("XDG_RUNTIME_DIR", None)
+
+    def run(self, *command, cwd=None):
+        return polyperf.run(*command, cwd=cwd or self.cwd, env=self.environment, timeout=240)
+
+    def start(self, *command, **options):
+        return subprocess.Popen([str(word) for word in command], cwd=self.cwd, text=True,
+                                env=self.environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, errors="replace", **options)
+
+    def record(self, program, command, *options, cwd=None):
+        """The recording, and what the recorded program printed."""
+        recording = self.out / "recording.data"
+        done = self.run(program, "record", *options, "-o", recording, "--", *command, cwd=cwd)
+        print(done.stderr.strip())
+        return recording, done.stdout
+
+
+@contextlib.contextmanager
+def place():
+    with tempfile.TemporaryDirectory(prefix="live-test-") as name:
+        yield Place(pathlib.Path(name))
+
+
+def left_behind(place, pids):
+    """Files of the recorded processes, or of polyperf, that are still there."""
+    faults = [f"left in cwd: {path.name}" for path in place.cwd.iterdir()]
+    faults += [f"left in TMPDIR: {path.name}" for path in place.tmp.iterdir()
+               if not ENTRIES_OF_OTHERS.match(path.name)]
+    if (place.home / ".debug").exists():
+        faults.append("left in HOME: .debug")
+    for path in pathlib.Path("/tmp").iterdir():
+        numbers = {int(number) for number in re.findall(r"\d+", path.name) if len(number) < 10}
+        if numbers & pids and not ENTRIES_OF_OTHERS.match(path.name):
+            faults.append(f"left in /tmp: {path.name}")
+    return faults
+
+
+def stock_perf_faults(recording, sample_count):
+    """Debian's perf must open the file and see the same samples."""
+    perf = shutil.which("perf")
+    if not perf:
+        print("perf is not installed: not held against it")
+        return []
+    report = subprocess.run([perf, "report", "--stdio", "-i", recording], capture_output=True)
+    script = subprocess.run([perf, "script", "-G", "-F", "tid,time,ip", "-i", recording],
+                            capture_output=True, text=True, errors="replace")
+    faults = []
+    if report.returncode or script.returncode:
+        faults.append(f"perf report exits {report.returncode}, perf script {script.returncode}: "
+                      f"{script.stderr.strip()[-300:]}")
+    seen = len(script.stdout.splitlines())
+    if seen != sample_count:
+        faults.append(f"perf script shows {seen} of {sample_count} samples")
+    return faults
+
+
+def leaf_names(program, recording, *options):
+    """The name and trust that polyperf gives the leaf of each (tid, time)."""
+    fields = ("--ns", "-G", "-F", "pid,tid,time,ip,sym,trust")
+    text = polyperf.run(program, "script", *options, "-i", recording, *fields).stdout
+    leaves = {}
+    for sample in polyperf.read_script(text):
+        name, _, trust = sample.frames[0].name.rpartition(" ")
+        leaves[sample.tid, sample.time] = (name.strip(), trust)
+    return leaves
+
+
+def naming_faults(program, recording, *options, minimum=100):
+    """At least 99 of 100 samples in anonymous executable memory must have a name."""
+    samples = oracle.samples_in_anonymous_code(recording.read_bytes())
+    leaves = leaf_names(program, recording, *options)
+    unnamed, trusts = collections.Counter(), collections.Counter()
+    for sample in samples:
+        name, trust = leaves.get((sample.tid, sample.time), ("not printed", "unknown"))
+        trusts[trust] += 1
+        if trust == "unknown":
+            unnamed[name, sample.frames[0] >> 12 << 12] += 1
+    share = 100 * (1 - unnamed.total() / len(samples)) if samples else 0
+    print(f"  {len(samples)} samples in JIT code, {share:.2f} % named: {dict(trusts)}")
+    if len(samples) < minimum:
+        return [f"only {len(samples)} samples in JIT code"]
+    if share < NAMED_SHARE:
+        worst = ", ".join(f"{count} in page {page:x}" for (_, page), count in unnamed.most_common(5))
+        return [f"{share:.2f} % of the samples in JIT code have a name; not {worst}"]
+    return []
+
+
+def workload_faults(program, recording, printed, *options):
+    """The shares of alpha, beta and gamma in the report against the program's own."""
+    text = polyperf.run(program, "report", *options, "--format", "csv", "-i", recording).stdout
+    counts = collections.Counter()
+    for row in polyperf.read_report(text):
+        counts[polyperf.worker_of(row["symbol"])] += row["samples"]
+    return polyperf.share_faults(counts, polyperf.shares_printed(printed))
+
+
+def whole_file_faults(program, recording, minimum=50):
+    """A recording that was cut off must still be read to its end, by us and by perf."""
+    samples = oracle.read_recording(recording.read_bytes())
+    faults = stock_perf_faults(recording, len(samples))
+    seen = len(leaf_names(program, recording))
+    if seen < minimum or abs(seen - len({(s.tid, s.time) for s in samples})) > 0:
+        faults.append(f"{seen} samples printed of {len(samples)} recorded")
+    return faults
+
+
+def recorded_pids(recording):
+    return {sample.pid for sample in oracle.read_recording(recording.read_bytes())}

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Records the truth client and holds every sample in its code against its log.
+
+    truth_test.py POLYPERF TRUTH MODE [OPTION OF TRUTH]...
+"""
+import argparse
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+import live
+import polyperf
+import truth_check
+
+# A perf map has no times: what the recorder saw of its growth must do for nearly all.
+MAP_ALONE = ("map", "map-reuse")
+
+
+def test(program, truth, mode, options):
+    reason = live.why_no_sampling()
+    if reason:
+        polyperf.skip(reason)
+    with live.place() as place:
+        log = place.out / "truth.log"
+        dumps = place.root / "dumps"
+        dumps.mkdir()
+        command = [truth, mode, "--log", log, "--dir", dumps, *options]
+        recording, _ = place.record(program, command, "-F", "4999", "-e", "cpu-clock", "-g", "no")
+        fields = ("--ns", "-F", "tid,time,ip,sym,trust")
+        text = polyperf.run(program, "script", "-i", recording, *fields).stdout
+        rules = argparse.Namespace(trust=True, min_right=98.0 if mode in MAP_ALONE else 100.0,
+                                   min_samples=2000, show=20)
+        faults = truth_check.check(log, text.splitlines(), rules)
+        faults += live.left_behind(place, set(truth_check.read_pids(log)))
+        if faults:
+            polyperf.fail(*faults)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    test(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3],
+         sys.argv[4:])
