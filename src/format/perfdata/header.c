@@ -198,6 +198,27 @@ static void read_features(struct perfdata *file, const struct header *header)
 			perfdata_learn_feature(file, feature, file->features[feature]);
 }
 
+/* A recording without any record also has no data. Then the features' table stands
+ * where records would, and all its places lie behind it; records read as places
+ * lie far outside any file.
+ */
+static bool has_features_but_no_data(const struct perfdata *file, const struct header *header)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < 4; i++)
+		count += (uint64_t)__builtin_popcountll(header->feature_words[i]);
+	const struct section table = { header->data.offset, SECTION_SIZE * count };
+	if (!count || !section_inside(file, table))
+		return false;
+	struct cursor c = perfdata_cursor(file, section_bytes(file, table));
+	while (cursor_left(&c)) {
+		const struct section section = read_section(&c);
+		if (!section_inside(file, section) || section.offset < table.offset + table.size)
+			return false;
+	}
+	return true;
+}
+
 static int place_data(struct perfdata *file, const struct header *header, uint64_t *error_offset)
 {
 	const struct section data = header->data;
@@ -207,7 +228,7 @@ static int place_data(struct perfdata *file, const struct header *header, uint64
 	file->data_begin = file->in.data + data.offset;
 	file->end = file->in.data + file->in.size;
 	file->end_offset = file->in.size;
-	if (!data.size) {
+	if (!data.size && !has_features_but_no_data(file, header)) {
 		file->interrupted = true;
 	} else if (!section_inside(file, data)) {
 		perfdata_note(file, 0, file->in.size, STATUS_TRUNCATED,

@@ -147,7 +147,9 @@ int perfdata_decode_tail(struct perfdata *file, const struct perfdata_attr *attr
 /* sample.c: `count` words at `at` in host byte order; NULL without memory. */
 const uint8_t *perfdata_chain(struct perfdata *file, const uint8_t *at, size_t count);
 
-/* reader.c */
+/* reader.c: true if a record of a known type and of at most `left` bytes may begin
+ * here. Unless `left` says that they are missing, 8 bytes must be readable.
+ */
 bool perfdata_plausible(const struct perfdata *file, const uint8_t *at, size_t left);
 
 #endif

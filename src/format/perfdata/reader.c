@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
-enum { PLAUSIBLE_RUN = 3 };
+/* So many records in a row are no accident; the long run where the last one may
+ * just have been cut off, and its content could look like records.
+ */
+enum { SHORT_RUN = 3, LONG_RUN = 64 };
 
 int perfdata_open(struct perfdata **opened, struct bytes bytes, uint64_t *error_offset)
 {
@@ -58,11 +61,12 @@ bool perfdata_plausible(const struct perfdata *file, const uint8_t *at, size_t l
 	       size <= left;
 }
 
-static bool plausible_run(const struct perfdata *file, const uint8_t *at)
+/* True if `wanted` records follow each other at `at`, or at least `at_end` up to the end. */
+static bool plausible_run(const struct perfdata *file, const uint8_t *at, int wanted, int at_end)
 {
-	for (int i = 0; i < PLAUSIBLE_RUN; i++) {
+	for (int i = 0; i < wanted; i++) {
 		if (at == file->end)
-			return i > 0;
+			return i >= at_end;
 		if (!perfdata_plausible(file, at, (size_t)(file->end - at)))
 			return false;
 		at += perfdata_get16(file, at + 6);
@@ -90,10 +94,14 @@ static int resynchronise(struct perfdata *file)
 			      "the recording was interrupted; no records from here on");
 		return end_here(file);
 	}
+	const bool is_cut =
+	    left >= PERFDATA_RECORD_HEADER_SIZE && perfdata_plausible(file, file->pos, SIZE_MAX);
+	const int wanted = is_cut ? LONG_RUN : SHORT_RUN;
+	const int at_end = is_cut ? SHORT_RUN : 1;
 	/* Only compressed records have sizes that are no multiple of 8. */
 	const size_t step = file->compressed || file->pipe ? 1 : 8;
 	for (size_t skipped = step; skipped < left; skipped += step) {
-		if (plausible_run(file, file->pos + skipped)) {
+		if (plausible_run(file, file->pos + skipped, wanted, at_end)) {
 			perfdata_note(file, 0, offset, STATUS_CORRUPT,
 				      "bytes between records that are no record");
 			file->pos += skipped;
