@@ -61,13 +61,13 @@ def table_of(samples, processes):
 
 
 def acceptable(process, memory, sample, address):
-    """The names that the frame may have: see README.md; None where any but a JIT function's."""
-    wanted = process.name(address, sample.time)
+    """Name and trust that the frame must have: see README.md; None where any but a JIT function's."""
+    wanted, trust = process.name_and_trust(address, sample.time)
     if wanted is None:
-        return None
+        return None, None
     if process.find_load(address, sample.time) is None and memory.in_file(sample.pid, address):
-        return None
-    return wanted.strip()
+        return None, None
+    return wanted.strip(), trust
 
 
 @functools.cache
@@ -90,16 +90,19 @@ def compare_frames(sample, frames, processes, memory, faults):
         address = recorded - (depth > 0)
         in_kernel = address >= oracle.KERNEL_START
         process = processes.get(oracle.KERNEL if in_kernel else sample.pid, NOBODY)
-        wanted = acceptable(process, memory, sample, address)
-        if wanted is None and in_kernel and foreign_kernel() and frame.name != "[unknown]":
-            faults[f"{frame.name}: a symbol of another kernel"] += 1
+        wanted, wanted_trust = acceptable(process, memory, sample, address)
+        name, _, trust = frame.name.rpartition(" ")
+        name = name.strip()
+        if wanted is None and in_kernel and foreign_kernel() and name != "[unknown]":
+            faults[f"{name}: a symbol of another kernel"] += 1
         jit_count += wanted is not None
         if wanted is None:
             others = process.all_names - process.names_ever(address)
-            if frame.name in others:
-                faults[f"{frame.name}: it never was there"] += 1
-        elif frame.name != wanted:
-            faults[f"{'caller' if depth else 'leaf'}: {frame.name}, not {wanted}"] += 1
+            if name in others:
+                faults[f"{name}: it never was there"] += 1
+        elif (name, trust) != (wanted, wanted_trust):
+            faults[f"{'caller' if depth else 'leaf'}: {name} is {trust}, "
+                   f"not {wanted} {wanted_trust}"] += 1
     return jit_count
 
 
@@ -163,7 +166,7 @@ def test(program, capture):
         if stored != table_of(samples, processes):
             polyperf.fail("the oracle differs from names.tsv (--accept rewrites it)")
 
-        fields = ("--ns", "--raw-names", "-F", "pid,tid,time,ip,sym")
+        fields = ("--ns", "--raw-names", "-F", "pid,tid,time,ip,sym,trust")
         script = polyperf.run(program, "script", "-i", recording, *fields).stdout
         events = oracle.read_events(recording.read_bytes())
         faults = compare(events, polyperf.read_script(script), processes)

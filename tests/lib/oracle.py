@@ -12,6 +12,7 @@ import argparse
 import collections
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -96,6 +97,9 @@ def split_records(data):
 
 
 def unpack_compressed(chunks):
+    if not shutil.which("zstd"):
+        print("skipped: zstd is not installed")
+        sys.exit(77)
     done = subprocess.run(["zstd", "-dcq"], input=b"".join(chunks), capture_output=True)
     return done.stdout
 
@@ -281,11 +285,17 @@ class Process:
         return {code.name for code in [*self.loads.at(address), *self.entries.at(address)]}
 
     def name(self, address, time):
+        return self.name_and_trust(address, time)[0]
+
+    def name_and_trust(self, address, time):
+        """The name, and how sure it is in the words of src/timeline/timeline.h."""
         load = self.find_load(address, time)
         if load:
-            return load.name
-        entries = self.entries.at(address)
-        return entries[-1].name if entries else None
+            return load.name, "exact" if load.time <= time else "early"
+        names = [entry.name for entry in self.entries.at(address)]
+        if names:
+            return names[-1], "untimed" if len(set(names)) == 1 else "ambiguous"
+        return None, "unknown"
 
 
 def pid_of(path, pattern):

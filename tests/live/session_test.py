@@ -20,7 +20,7 @@ import live
 import polyperf
 
 WORK_JS = HERE / "workloads" / "work.js"
-FREQUENCY = ("-F", "999", "-g", "fp")
+FREQUENCY = ("-F", "1999", "-g", "fp")
 
 
 def tool(name):
