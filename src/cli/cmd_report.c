@@ -135,11 +135,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* One event's table, appended to `out`. */
 static int put_event(struct sink *out, const struct report_args *a, const struct profile *profile,
-		     uint32_t event, uint64_t early_max_ns)
+		     uint32_t event, const struct load_early *early)
 {
 	struct report_groups groups = { 0 };
 	struct report_tree_nodes tree = { 0 };
-	struct report_summary summary = { .early_max_ns = early_max_ns };
+	struct report_summary summary = { .early_max_ns = early->max_ns };
+	_Static_assert(sizeof(summary.early_buckets) == sizeof(early->buckets), "same buckets");
+	memcpy(summary.early_buckets, early->buckets, sizeof(summary.early_buckets));
 	const struct report_view view = {
 		.profile = profile,
 		.event = event,
@@ -174,7 +176,6 @@ static bool is_wanted(const struct report_args *a, const struct profile *profile
 static int put_report(struct sink *out, const struct report_args *a, const struct profile *profile,
 		      const struct load *load)
 {
-	const uint64_t early_max_ns = load_early(load)->max_ns;
 	size_t shown = 0;
 	int got = 0;
 	if (a->format == FORMAT_JSON)
@@ -185,7 +186,7 @@ static int put_report(struct sink *out, const struct report_args *a, const struc
 			continue;
 		if (shown++)
 			sink_text(out, a->format == FORMAT_JSON ? ",\n" : "\n");
-		got = put_event(out, a, profile, event, early_max_ns);
+		got = put_event(out, a, profile, event, load_early(load));
 	}
 	if (a->format == FORMAT_JSON)
 		sink_text(out, "]}\n");

@@ -6,9 +6,9 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "os/random.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 enum { WORD = sizeof(uint64_t), CHAIN_LIMIT = 8192 };
 
@@ -205,8 +205,8 @@ static bool holds(const struct cached_chain *chain, uint64_t time_ns)
 static struct chain_cache *make_cache(void)
 {
 	struct chain_cache *cache = calloc(1, sizeof(*cache));
-	if (cache && getrandom(&cache->seed, sizeof(cache->seed), GRND_NONBLOCK) < 0)
-		cache->seed = (uintptr_t)cache;
+	if (cache)
+		cache->seed = os_random_u64();
 	return cache;
 }
 

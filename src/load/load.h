@@ -58,11 +58,14 @@ struct load_note {
 	bool is_warning;
 };
 
+enum { LOAD_EARLY_BUCKETS = 8 };
+
 /* How early samples came whose code was announced after them. */
 struct load_early {
 	uint64_t count;
 	uint64_t max_ns;
-	uint64_t buckets[8]; /* below 10 us, 100 us, 1 ms, 10 ms, 100 ms, 1 s, 10 s, more */
+	uint64_t buckets[LOAD_EARLY_BUCKETS]; /* below 10 us, 100 us, 1 ms, 10 ms, 100 ms, 1 s, 10
+						 s, more */
 };
 
 struct load;

@@ -94,7 +94,8 @@ void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns)
 	if (early_ns > early->max_ns)
 		early->max_ns = early_ns;
 	size_t bucket = 0;
-	for (uint64_t limit_ns = 10000; bucket < 7 && early_ns >= limit_ns; limit_ns *= 10)
+	for (uint64_t limit_ns = 10000; bucket < LOAD_EARLY_BUCKETS - 1 && early_ns >= limit_ns;
+	     limit_ns *= 10)
 		bucket++;
 	early->buckets[bucket]++;
 }

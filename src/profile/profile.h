@@ -45,7 +45,8 @@ struct profile_function {
 
 struct profile_frame {
 	uint64_t avma;
-	uint64_t object_avma; /* as perf shows it in chains: file offset in a mapped file, else avma */
+	uint64_t
+	    object_avma; /* as perf shows it in chains: file offset in a mapped file, else avma */
 	uint64_t offset; /* from the start of the function's symbol */
 	uint32_t function;
 	uint32_t reason;      /* string: why unknown, or more about the trust; "" */

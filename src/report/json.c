@@ -72,7 +72,11 @@ static void put_summary(struct sink *out, const struct report_view *view)
 		sink_printf(out, "%s\"%s\":%" PRIu64, trust ? "," : "",
 			    profile_trust_name((enum profile_trust)trust),
 			    summary->trust_counts[trust]);
-	sink_printf(out, "},\"early_max_ns\":%" PRIu64 ",\"reasons\":[", summary->early_max_ns);
+	sink_printf(out, "},\"early_max_ns\":%" PRIu64 ",\"early_below_10us_and_tenfold\":[",
+		    summary->early_max_ns);
+	for (int i = 0; i < REPORT_EARLY_BUCKETS; i++)
+		sink_printf(out, "%s%" PRIu64, i ? "," : "", summary->early_buckets[i]);
+	sink_text(out, "],\"reasons\":[");
 	for (size_t i = 0; i < summary->reasons.count; i++) {
 		const struct report_reason *r = &summary->reasons.items[i];
 		sink_printf(out, "%s{\"trust\":\"%s\",\"object\":", i ? "," : "",

@@ -15,11 +15,15 @@ struct report_reason {
 	uint64_t count;
 };
 
+enum { REPORT_EARLY_BUCKETS = 8 };
+
 struct report_summary {
 	uint64_t sample_count;
 	uint64_t trust_counts[PROFILE_TRUST_COUNT]; /* of the leaf frames */
 	VECTOR(struct report_reason) reasons;       /* most samples first */
-	uint64_t early_max_ns;                      /* set by the caller */
+	/* Set by the caller: how early the early samples were. */
+	uint64_t early_max_ns;
+	uint64_t early_buckets[REPORT_EARLY_BUCKETS]; /* below 10 us, 100 us, ... 10 s, more */
 };
 
 int report_summary_build(struct report_summary *summary, const struct profile *profile,

@@ -123,6 +123,26 @@ static void put_tree(struct sink *out, const struct report_view *view, uint32_t 
 	}
 }
 
+/* How late runtimes told of their code: what --skew must cover. */
+static void put_early(struct sink *out, const struct report_summary *summary)
+{
+	static const char *const limits[REPORT_EARLY_BUCKETS] = { "< 10 us", "< 100 us", "< 1 ms",
+								  "< 10 ms", "< 100 ms", "< 1 s",
+								  "< 10 s",  ">= 10 s" };
+	if (!summary->trust_counts[PROFILE_EARLY])
+		return;
+	sink_text(out, "Early samples came before the record of their code by:");
+	const char *separator = " ";
+	for (int i = 0; i < REPORT_EARLY_BUCKETS; i++) {
+		if (!summary->early_buckets[i])
+			continue;
+		sink_printf(out, "%s%s: ", separator, limits[i]);
+		report_put_count(out, summary->early_buckets[i]);
+		separator = ", ";
+	}
+	sink_text(out, "\n");
+}
+
 static void put_reasons(struct sink *out, const struct report_view *view)
 {
 	const struct report_summary *summary = view->summary;
@@ -144,6 +164,7 @@ static void put_reasons(struct sink *out, const struct report_view *view)
 	if (summary->reasons.count > count)
 		sink_printf(out, "          and %zu reasons more\n",
 			    summary->reasons.count - count);
+	put_early(out, summary);
 }
 
 static void cut_to(struct sink *out, size_t start, unsigned width)
