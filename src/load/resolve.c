@@ -97,15 +97,18 @@ static bool name_by_mapping(struct load *load, const struct address *a,
 {
 	struct object *object = &load->objects.items[hit->object];
 	struct symbol_table *table = load_object_symbols(load, object);
-	/* Opening files may have grown the vector that holds objects' neighbours only. */
-	const uint64_t file_off = lookup_avma(a) - hit->start_avma + hit->file_off;
+	const uint64_t file_off = a->avma - hit->start_avma + hit->file_off;
+	const uint64_t before = a->avma - lookup_avma(a);
 	uint64_t svma;
 	struct symbol symbol;
-	if (!table || !symbol_file_to_svma(table, file_off, &svma) ||
-	    !symbol_find(table, svma, &symbol))
+	if (!table || !symbol_file_to_svma(table, file_off - before, &svma))
+		return false;
+	svma += before;
+	/* A word that only looks like a return address may be a function's start. */
+	if (!symbol_find(table, svma - before, &symbol) && !symbol_find(table, svma, &symbol))
 		return false;
 	answer->frame.function = naming_of_symbol(load, hit->object, &symbol);
-	answer->frame.offset = svma - symbol.start_svma + (a->avma - lookup_avma(a));
+	answer->frame.offset = svma - symbol.start_svma;
 	answer->frame.has_offset = true;
 	answer->frame.trust = PROFILE_EXACT;
 	return true;
@@ -159,7 +162,9 @@ static void answer_user(struct load *load, const struct address *a, struct answe
 	} else if (!name_by_mapping(load, a, &mapping, answer)) {
 		naming_unknown_in(load, a, mapping.object, &answer->frame);
 	}
-	if (load->objects.items[mapping.object].kind == OBJECT_FILE)
+	const char *path = intern_get(&load->strings, load->objects.items[mapping.object].path);
+	const bool has_offsets = path[0] == '/' && path[1] != '/'; /* not //anon, [heap] */
+	if (has_offsets)
 		answer->frame.object_avma = a->avma - mapping.start_avma + mapping.file_off;
 	answer->frame.object_path = naming_path(load, load->objects.items[mapping.object].path);
 }
