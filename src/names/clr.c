@@ -60,6 +60,23 @@ static size_t owner_at(struct bytes head)
 	return at;
 }
 
+/* Instantiating stubs carry the address of each type in a comment behind it. */
+static struct bytes without_comments(struct bytes list, uint8_t *buffer)
+{
+	if (text_find(list, " /*") == TEXT_NONE)
+		return list;
+	size_t size = 0;
+	for (size_t at = 0; at < list.size;) {
+		const struct bytes rest = text_from(list, at);
+		const size_t end = text_starts(rest, " /*") ? text_find(rest, "*/") : TEXT_NONE;
+		if (end == TEXT_NONE)
+			buffer[size++] = list.data[at++];
+		else
+			at += end + 2;
+	}
+	return (struct bytes){ .data = buffer, .size = size };
+}
+
 /* "instance void [App] Ns.Type`1[System.__Canon]::Name(int32)[QuickJitted]" */
 bool split_dotnet(struct bytes raw, struct name_parts *parts, struct sink *human)
 {
@@ -73,7 +90,9 @@ bool split_dotnet(struct bytes raw, struct name_parts *parts, struct sink *human
 	if (open == TEXT_NONE)
 		return false;
 	const struct bytes head = text_until(text, open);
-	const struct bytes list = text_between(text, open + 1, text.size - 1);
+	uint8_t buffer[NAME_SIZE_MAX];
+	const struct bytes list =
+	    without_comments(text_between(text, open + 1, text.size - 1), buffer);
 	const size_t colons = text_find(head, "::");
 	if (colons == TEXT_NONE)
 		return false;

@@ -55,6 +55,7 @@ static const char *keyword(struct bytes type)
 		{ "System.Void", "void" },
 		{ "System.IntPtr", "nint" },
 		{ "System.UIntPtr", "nuint" },
+		{ "System.Decimal", "decimal" },
 	};
 	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
 		if (text_is(type, WORDS[i].clr))
@@ -213,7 +214,10 @@ static bool put_variable(struct printer *p, struct bytes type)
 			item.size = 0;
 	}
 	if (!item.size) {
-		put(p->human, type);
+		/* The argument is not told; a method's is shown as the variable that it is. */
+		if (of_method)
+			sink_u8(p->human, 'T');
+		put(p->human, of_method ? number : type);
 		return true;
 	}
 	const struct clr_generics *generics = p->generics;

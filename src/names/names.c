@@ -1,8 +1,5 @@
 #include "names/names_internal.h"
 
-/* No producer writes names this long; the work on a longer one could grow with its square. */
-enum { MAX_NAME_SIZE = 4096 };
-
 const char *runtime_name(enum runtime runtime)
 {
 	switch (runtime) {
@@ -56,7 +53,7 @@ void names_split(struct bytes raw, enum runtime runtime, struct name_parts *part
 	*parts = (struct name_parts){ .runtime = runtime, .tier = "" };
 	const bool is_jit =
 	    runtime != RUNTIME_NATIVE && runtime != RUNTIME_KERNEL && runtime != RUNTIME_BPF;
-	if (is_jit && raw.size && raw.size <= MAX_NAME_SIZE) {
+	if (is_jit && raw.size && raw.size <= NAME_SIZE_MAX) {
 		name_splitter *known = splitter_of(runtime);
 		if (known && try_split(known, raw, parts, human))
 			return;

@@ -9,6 +9,11 @@
 
 #include "names/names.h"
 
+/* No producer writes names longer than this; splitters never see them, since their work
+ * can grow with the square of the size.
+ */
+enum { NAME_SIZE_MAX = 4096 };
+
 typedef bool name_splitter(struct bytes raw, struct name_parts *parts, struct sink *human);
 
 name_splitter split_v8, split_jsc, split_jvm, split_dotnet, split_mono, split_erlang, split_php,

@@ -99,6 +99,8 @@ static int add_symbol(const struct reader *r, const GElf_Sym *sym, size_t index)
 		candidate.flags |= SYMBOL_WEAK;
 	if (binding == STB_GLOBAL || binding == STB_GNU_UNIQUE)
 		candidate.flags |= SYMBOL_GLOBAL;
+	if (type == STT_GNU_IFUNC)
+		candidate.flags |= SYMBOL_INDIRECT;
 	if (sym->st_size == 0) {
 		candidate.flags |= SYMBOL_UNSIZED;
 		candidate.end_svma = range->end_svma;

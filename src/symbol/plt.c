@@ -11,7 +11,8 @@
 struct slot {
 	uint64_t svma;
 	const char *name;
-	size_t position;        /* in .rela.plt, SIZE_MAX elsewhere */
+	const struct symbol_candidate *function; /* where the name comes from it */
+	size_t position;                         /* in .rela.plt, SIZE_MAX elsewhere */
 	uint64_t resolver_svma; /* of an indirect function, which has no name here; or 0 */
 };
 
@@ -139,9 +140,20 @@ static void sort_slots(struct plt_reader *r, int (*compare)(const void *, const 
 		qsort(r->slots.items, r->slots.count, sizeof(struct slot), compare);
 }
 
-/* An indirect function has no relocation by name: it is called by the name that its
- * resolver has in the symbol table.
+/* The resolver of an indirect function stands at the same address under the function's
+ * name, of its own type, and often under one of its own.
  */
+static bool is_better_indirect(const struct symbol_candidate *other,
+			       const struct symbol_candidate *best)
+{
+	if (!best)
+		return true;
+	if ((other->flags ^ best->flags) & SYMBOL_INDIRECT)
+		return other->flags & SYMBOL_INDIRECT;
+	return symbol_is_better(other, best);
+}
+
+/* An indirect function has no relocation by name: its address leads to it. */
 static void name_indirect(struct plt_reader *r)
 {
 	sort_slots(r, by_resolver);
@@ -156,8 +168,10 @@ static void name_indirect(struct plt_reader *r)
 			slot--;
 		for (; slot < r->slots.items + r->slots.count && by_resolver(slot, &key) == 0;
 		     slot++)
-			if (!slot->name)
+			if (is_better_indirect(candidate, slot->function)) {
+				slot->function = candidate;
 				slot->name = candidate->name;
+			}
 	}
 }
 

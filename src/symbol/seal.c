@@ -38,10 +38,10 @@ static size_t underscores(const char *name)
 	return strspn(name, "_");
 }
 
-/* True if `other` is the better name for the address: see docs/formats/symbols.md.
- * These are the preferences of perf, so that both tools name the same function.
+/* See docs/formats/symbols.md. These are the preferences of perf, so that both tools name
+ * the same function.
  */
-static bool is_better(const struct symbol_candidate *other, const struct symbol_candidate *best)
+bool symbol_is_better(const struct symbol_candidate *other, const struct symbol_candidate *best)
 {
 	static const uint32_t WORSE[] = { SYMBOL_BOUND, SYMBOL_PLT, SYMBOL_UNSIZED, SYMBOL_WEAK };
 	for (size_t i = 0; i < sizeof(WORSE) / sizeof(WORSE[0]); i++)
@@ -65,7 +65,7 @@ static size_t choose(struct symbol_table *table, struct key *keys, size_t count)
 		size_t best = i;
 		size_t next = i + 1;
 		for (; next < count && keys[next].offset == keys[i].offset; next++)
-			if (is_better(&all[keys[next].index], &all[keys[best].index]))
+			if (symbol_is_better(&all[keys[next].index], &all[keys[best].index]))
 				best = next;
 		keys[left++] = keys[best];
 		i = next;

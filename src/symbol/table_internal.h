@@ -18,6 +18,7 @@ enum symbol_flags {
 	SYMBOL_UNSIZED = 4, /* reaches up to the next one, at most to end_svma */
 	SYMBOL_BOUND = 8,   /* not a function: only ends what is in front of it */
 	SYMBOL_PLT = 16,
+	SYMBOL_INDIRECT = 32, /* the name of an indirect function, at its resolver */
 };
 
 struct symbol_candidate {
@@ -74,6 +75,9 @@ struct symbol_table {
 };
 
 struct symbol_table *symbol_table_new(void);
+
+/* True if `other` is the better name for the address that both are at. */
+bool symbol_is_better(const struct symbol_candidate *other, const struct symbol_candidate *best);
 
 /* False without memory. */
 bool symbol_add(struct symbol_table *table, const struct symbol_candidate *candidate);

@@ -1,9 +1,11 @@
 /* lookup.c - names file offsets of an ELF object, for perf_names.py.
  *
  *   lookup OBJECT < offsets     hexadecimal, a line each; a name or [unknown] each
+ *   lookup --demangle OBJECT    the same, demangled
  *   lookup --starts OBJECT      "start end" as file offsets of each function
  */
 #include "base/status.h"
+#include "names/names.h"
 #include "symbol/table_internal.h"
 #include "symbol_files.h"
 
@@ -33,7 +35,18 @@ static void print_starts(const struct symbol_table *table)
 	}
 }
 
-static void print_names(const struct symbol_table *table)
+static void print_name(const char *name, bool demangle)
+{
+	struct sink human = { 0 };
+	if (demangle)
+		names_demangle(name, &human);
+	else
+		sink_text(&human, name);
+	printf("%.*s\n", (int)human.size, (const char *)human.data);
+	sink_clear(&human);
+}
+
+static void print_names(const struct symbol_table *table, bool demangle)
 {
 	char line[64];
 	while (fgets(line, sizeof(line), stdin)) {
@@ -41,7 +54,7 @@ static void print_names(const struct symbol_table *table)
 		struct symbol symbol;
 		if (symbol_file_to_svma(table, strtoull(line, NULL, 16), &svma) &&
 		    symbol_find(table, svma, &symbol))
-			puts(symbol.name);
+			print_name(symbol.name, demangle);
 		else
 			puts("[unknown]");
 	}
@@ -50,7 +63,8 @@ static void print_names(const struct symbol_table *table)
 int main(int argc, char **argv)
 {
 	const bool starts = argc == 3 && strcmp(argv[1], "--starts") == 0;
-	if (argc != 2 && !starts)
+	const bool demangle = argc == 3 && strcmp(argv[1], "--demangle") == 0;
+	if (argc != 2 && !starts && !demangle)
 		return 2;
 	const struct symbol_files files = { .open = disk_open, .close = disk_close };
 	struct symbol_table *table;
@@ -62,7 +76,7 @@ int main(int argc, char **argv)
 	if (starts)
 		print_starts(table);
 	else
-		print_names(table);
+		print_names(table, demangle);
 	symbol_table_free(table);
 	return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the functions that symbol_lookup and `perf script` name for one ELF object.
 
-usage: perf_names.py LOOKUP OBJECT COUNT MIN_PERCENT
+usage: perf_names.py LOOKUP OBJECT COUNT MIN_PERCENT [--demangle]
 
 Writes a perf.data file whose samples lie at COUNT spread addresses of the object's code
 (starts, second bytes, middles and last bytes of functions, and between them), lets perf
@@ -53,7 +53,7 @@ def perf_data(path, maps, ips):
     return header + attr_section + bytes(data)
 
 
-def perf_symbols(path, loads, is_dyn, offsets):
+def perf_symbols(path, loads, is_dyn, offsets, demangle):
     bias = BASE if is_dyn else 0
     maps, ips = [], []
     for offset, size, vaddr in loads:
@@ -65,8 +65,8 @@ def perf_symbols(path, loads, is_dyn, offsets):
         name = os.path.join(folder, "perf.data")
         with open(name, "wb") as out:
             out.write(perf_data(path, maps, ips))
-        text = subprocess.run(["perf", "script", "-f", "-i", name, "--no-demangle", "-F",
-                               "ip,sym"],
+        text = subprocess.run(["perf", "script", "-f", "-i", name, "-F", "ip,sym"] +
+                              ([] if demangle else ["--no-demangle"]),
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               env={**os.environ, "HOME": folder}).stdout
     lines = text.decode("utf-8", "replace").splitlines()
@@ -75,8 +75,8 @@ def perf_symbols(path, loads, is_dyn, offsets):
     return [line.split(None, 1)[1] if " " in line.strip() else "[unknown]" for line in lines]
 
 
-def our_symbols(lookup, path, offsets):
-    done = subprocess.run([lookup, path], input="".join(f"{o:x}\n" for o in offsets),
+def our_symbols(lookup, path, offsets, demangle):
+    done = subprocess.run([lookup] + ["--demangle"] * demangle + [path], input="".join(f"{o:x}\n" for o in offsets),
                           stdout=subprocess.PIPE, check=True, text=True, errors="replace")
     return done.stdout.splitlines()
 
@@ -89,6 +89,7 @@ def starts(lookup, path):
 
 def main():
     lookup, path, count, least = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+    demangle = sys.argv[5:] == ["--demangle"]
     path = os.path.realpath(path)
     if subprocess.run(["sh", "-c", "command -v perf"], stdout=subprocess.DEVNULL).returncode:
         print("skipped: no perf here")
@@ -106,8 +107,8 @@ def main():
     for offset, size, _ in loads:
         wanted |= {random.randrange(offset, offset + size) for _ in range(count // 5)}
     offsets = sorted(o for o in wanted if any(a <= o < a + s for a, s, _ in loads))
-    theirs = perf_symbols(path, loads, is_dyn, offsets)
-    ours = our_symbols(lookup, path, offsets)
+    theirs = perf_symbols(path, loads, is_dyn, offsets, demangle)
+    ours = our_symbols(lookup, path, offsets, demangle)
     same, classes = 0, collections.defaultdict(list)
     for offset, a, b in zip(offsets, theirs, ours):
         if a == b:
