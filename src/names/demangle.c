@@ -8,7 +8,7 @@
  * the demangler by longjmp when the text grows past the limit; the demanglers run
  * this way keep their state on the stack, so nothing is lost.
  */
-enum { MAX_SYMBOL_SIZE = 2048, MAX_TEXT_SIZE = 16 * 1024, MAX_BACKREFS = 10 };
+enum { MAX_SYMBOL_SIZE = 2048, MAX_BACKREFS = 10 };
 
 struct output {
 	struct sink *human;
@@ -19,7 +19,7 @@ struct output {
 static void take(const char *text, size_t size, void *opaque)
 {
 	struct output *out = opaque;
-	if (size > MAX_TEXT_SIZE - (out->human->size - out->start) || sink_failed(out->human))
+	if (size > HUMAN_SIZE_MAX - (out->human->size - out->start) || sink_failed(out->human))
 		longjmp(out->full, 1);
 	sink_put(out->human, text, size);
 }

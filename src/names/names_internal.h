@@ -12,7 +12,7 @@
 /* No producer writes names longer than this; splitters never see them, since their work
  * can grow with the square of the size.
  */
-enum { NAME_SIZE_MAX = 4096 };
+enum { NAME_SIZE_MAX = 4096, HUMAN_SIZE_MAX = 16 * 1024 };
 
 typedef bool name_splitter(struct bytes raw, struct name_parts *parts, struct sink *human);
 

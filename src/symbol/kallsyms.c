@@ -106,8 +106,10 @@ int symbol_table_kallsyms(struct symbol_table **table, struct bytes text)
 		}
 		at += size + 1;
 	}
-	if (status == STATUS_OK && text.size && !lines)
-		status = STATUS_NOT_FORMAT;
+	if (status == STATUS_OK && !lines)
+		status = text.size ? STATUS_NOT_FORMAT : STATUS_NOT_FOUND;
+	else if (status == STATUS_OK && !made->candidates.count)
+		status = STATUS_NOT_FOUND;
 	if (status == STATUS_OK)
 		status = symbol_seal(made);
 	if (status < 0) {

@@ -73,8 +73,9 @@ static size_t choose(struct symbol_table *table, struct key *keys, size_t count)
 	return left;
 }
 
-/* Up to the next symbol. Where that belongs to another module, or there is none, a
- * hole of unknown size lies between: then no further than the page behind.
+/* Up to the next symbol, but not out of its section. Where no section is known (kallsyms)
+ * and the next symbol belongs to another module, or there is none, a hole of unknown
+ * size lies between: then no further than the page behind.
  */
 static uint64_t end_of_unsized(const struct symbol_table *table, const struct key *keys,
 			       size_t count, size_t i)
@@ -83,7 +84,7 @@ static uint64_t end_of_unsized(const struct symbol_table *table, const struct ke
 	const struct symbol_candidate *next =
 	    i + 1 < count ? &table->candidates.items[keys[i + 1].index] : NULL;
 	uint64_t end = from->end_svma;
-	if (!next || next->module != from->module) {
+	if (end == UINT64_MAX && (!next || next->module != from->module)) {
 		const uint64_t page_end = (from->start_svma | 4095) + 4096 + 1;
 		if (page_end > from->start_svma && page_end < end)
 			end = page_end;
@@ -91,7 +92,7 @@ static uint64_t end_of_unsized(const struct symbol_table *table, const struct ke
 	return next && next->start_svma < end ? next->start_svma : end;
 }
 
-/* Ends of entries, and modules. Bounds become entries of no name, dropped by lay_out. */
+/* Bounds become entries of no size, which lay_out passes over. */
 static void fill(struct symbol_table *table, const struct key *keys, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -100,14 +101,13 @@ static void fill(struct symbol_table *table, const struct key *keys, size_t coun
 		*entry = (struct symbol_entry){ .start_svma = from->start_svma,
 						.end_svma = from->end_svma,
 						.name = from->name };
-		if (from->flags & SYMBOL_BOUND) {
-			entry->name = NULL;
-			entry->end_svma = from->start_svma;
-		}
+		table->named_count += !(from->flags & SYMBOL_BOUND);
+		if (from->flags & SYMBOL_BOUND)
+			entry->end_svma = entry->start_svma;
+		else if (from->flags & SYMBOL_UNSIZED)
+			entry->end_svma = end_of_unsized(table, keys, count, i);
 		if (table->entry_modules)
 			table->entry_modules[i] = from->module;
-		if (from->flags & SYMBOL_UNSIZED)
-			entry->end_svma = end_of_unsized(table, keys, count, i);
 	}
 }
 

@@ -46,12 +46,14 @@ int symbol_table_elf(struct symbol_table **table, const struct symbol_files *fil
 /* From bytes that are an ELF image already (the vdso). */
 int symbol_table_image(struct symbol_table **table, struct bytes image);
 
-/* From the text of /proc/kallsyms: svma is the address itself. */
+/* From the text of /proc/kallsyms: svma is the address itself. STATUS_NOT_FOUND where
+ * kptr_restrict hides all addresses.
+ */
 int symbol_table_kallsyms(struct symbol_table **table, struct bytes text);
 
 void symbol_table_free(struct symbol_table *table);
 
-/* How many functions it has; 0 where kptr_restrict hides all of the kernel's. */
+/* How many addresses have a name. */
 size_t symbol_count(const struct symbol_table *table);
 
 /* Where a byte of the file is as linked; false where no segment holds it. */

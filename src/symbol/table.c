@@ -114,5 +114,5 @@ const char *symbol_module(const struct symbol_table *table, uint64_t avma)
 
 size_t symbol_count(const struct symbol_table *table)
 {
-	return table->entry_count;
+	return table->named_count;
 }

@@ -65,6 +65,7 @@ struct symbol_table {
 	struct symbol_entry *entries;
 	uint32_t *entry_modules; /* NULL where there are no modules */
 	size_t entry_count;
+	size_t named_count; /* without those that only end others */
 
 	struct intern modules;
 	struct arena names; /* names that stand in no file */

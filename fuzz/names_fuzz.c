@@ -1,0 +1,63 @@
+/* names_fuzz.c - the first byte chooses what is known of the runtime, the rest is a name. */
+#include "names/names.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* Whatever the name: nothing is lost in front, the parts are static or inside the name,
+ * and the text stays in proportion.
+ */
+static void split(struct bytes raw, enum runtime runtime)
+{
+	struct name_parts parts;
+	struct sink human = { 0 };
+	sink_text(&human, "kept");
+	names_split(raw, runtime, &parts, &human);
+	require(!sink_failed(&human));
+	require(human.size >= 4 && memcmp(human.data, "kept", 4) == 0);
+	require(human.size <= 4 + 64 * 1024 || human.size == 4 + raw.size);
+	require((unsigned)parts.runtime < RUNTIME_COUNT);
+	require(parts.tier && strlen(parts.tier) < 32);
+	require(!parts.place.size ||
+		(parts.place.data >= raw.data && parts.place.size <= raw.size &&
+		 (size_t)(parts.place.data - raw.data) <= raw.size - parts.place.size));
+	require(runtime == RUNTIME_UNKNOWN || parts.runtime != RUNTIME_UNKNOWN);
+	sink_clear(&human);
+}
+
+static void demangle(struct bytes raw)
+{
+	char *symbol = malloc(raw.size + 1);
+	if (!symbol)
+		return;
+	if (raw.size)
+		memcpy(symbol, raw.data, raw.size);
+	symbol[raw.size] = '\0';
+	struct sink human = { 0 };
+	names_demangle(symbol, &human);
+	require(!sink_failed(&human));
+	require(human.size <= raw.size + 64 * 1024);
+	sink_clear(&human);
+	free(symbol);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	const struct bytes raw = { .data = data + 1, .size = size - 1 };
+	const enum runtime runtime = (enum runtime)(data[0] % RUNTIME_COUNT);
+	split(raw, runtime);
+	split(raw, RUNTIME_UNKNOWN);
+	demangle(raw);
+	const struct name_evidence evidence = { .executable = raw };
+	require((unsigned)names_guess(&evidence, &raw, 1) < RUNTIME_COUNT);
+	return 0;
+}
