@@ -12,8 +12,11 @@ struct code_builder {
 	struct rect_span *spans; /* by load */
 	uint32_t load_count;
 	uint32_t unload_count;
-	struct rankset live;  /* the low segments of live objects */
-	uint32_t *live_loads; /* by low segment: the load that lives there */
+	struct rankset live; /* the low segments of live objects */
+	struct live_load {
+		uint32_t load;
+		uint32_t high; /* of its span */
+	} * live_loads;        /* by low segment */
 };
 
 static const struct op *op_at(const struct code_builder *b, uint32_t i)
@@ -24,7 +27,7 @@ static const struct op *op_at(const struct code_builder *b, uint32_t i)
 static bool read_loads(struct code_builder *b, struct arena *keep, struct pair *starts)
 {
 	struct code_layer *layer = b->layer;
-	uint64_t *begins = arena_new(keep, uint64_t, b->load_count);
+	uint64_t *begins = ladder_init(&layer->rects.begins, keep, b->load_count);
 	layer->objects = arena_new(keep, struct code_object, b->load_count);
 	if (!begins || !layer->objects)
 		return false;
@@ -36,6 +39,7 @@ static bool read_loads(struct code_builder *b, struct arena *keep, struct pair *
 		layer->objects[at] =
 		    (struct code_object){ .start_avma = op->start_avma,
 					  .end_avma = range_end(op->start_avma, op->size),
+					  .begin_ns = op->time_ns,
 					  .earliest_ns = op->earliest_ns,
 					  .latest_ns = op->latest_ns,
 					  .ended_ns = UINT64_MAX,
@@ -45,7 +49,7 @@ static bool read_loads(struct code_builder *b, struct arena *keep, struct pair *
 		starts[at] = (struct pair){ .key = op->start_avma, .value = at };
 		at++;
 	}
-	layer->rects.begins = begins;
+	ladder_seal(&layer->rects.begins, b->load_count);
 	layer->rects.rect_count = b->load_count;
 	return true;
 }
@@ -83,24 +87,24 @@ static void end_object(struct code_builder *b, uint32_t load, uint64_t time_ns, 
 {
 	b->layer->objects[load].ended_ns = time_ns;
 	b->layer->objects[load].killer = killer;
-	rankset_remove(&b->live, b->spans[load].low);
 }
 
 static void apply_load(struct code_builder *b, uint32_t load)
 {
 	const struct rect_span span = b->spans[load];
-	const uint64_t time_ns = b->layer->rects.begins[load];
+	const uint64_t time_ns = b->layer->objects[load].begin_ns;
 	if (span.low == span.high)
 		return;
 	/* Live objects share no address, so those in the way are neighbours. */
 	for (;;) {
 		const uint32_t low = rankset_below(&b->live, span.high);
-		if (low == RANKSET_NONE || b->spans[b->live_loads[low]].high <= span.low)
+		if (low == RANKSET_NONE || b->live_loads[low].high <= span.low)
 			break;
-		end_object(b, b->live_loads[low], time_ns, load);
+		rankset_remove(&b->live, low);
+		end_object(b, b->live_loads[low].load, time_ns, load);
 	}
 	rankset_add(&b->live, span.low);
-	b->live_loads[span.low] = load;
+	b->live_loads[span.low] = (struct live_load){ .load = load, .high = span.high };
 }
 
 static void apply_unload(struct code_builder *b, const struct op *op, uint32_t loads_before)
@@ -111,13 +115,11 @@ static void apply_unload(struct code_builder *b, const struct op *op, uint32_t l
 		    (struct code_unload){ .start_avma = op->start_avma,
 					  .time_ns = op->time_ns,
 					  .loads_before = loads_before };
-	const uint32_t segments = layer->rects.segment_count;
-	if (!segments)
+	const uint32_t low = rects_segment_from(&layer->rects, op->start_avma);
+	if (low == RECT_NONE || !rankset_has(&b->live, low))
 		return;
-	const int64_t low = last_at_most(layer->rects.edges, segments, op->start_avma);
-	if (low >= 0 && layer->rects.edges[low] == op->start_avma &&
-	    rankset_has(&b->live, (uint32_t)low))
-		end_object(b, b->live_loads[low], op->time_ns, RECT_NONE);
+	rankset_remove(&b->live, low);
+	end_object(b, b->live_loads[low].load, op->time_ns, RECT_NONE);
 }
 
 /* Only the first unload of each start can meet something inherited. */
@@ -148,9 +150,9 @@ static bool build_layer(struct code_builder *b, struct arena *keep, bool inherit
 	struct code_layer *layer = b->layer;
 	bool done = rank_loads(b, keep, &scratch);
 	if (done) {
-		b->live_loads = arena_new(&scratch, uint32_t, layer->rects.segment_count + 1);
-		done = b->live_loads &&
-		       rankset_init(&b->live, &scratch, layer->rects.segment_count + 1);
+		b->live_loads = arena_new(&scratch, struct live_load, layer->rects.segment_count);
+		done =
+		    b->live_loads && rankset_init(&b->live, &scratch, layer->rects.segment_count);
 	}
 	if (done && inherits && b->unload_count) {
 		layer->unloads = arena_new(keep, struct code_unload, b->unload_count);

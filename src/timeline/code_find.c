@@ -14,7 +14,7 @@ struct level {
 
 static bool level_of(const struct query *q, const struct ancestor *ancestor, struct level *level)
 {
-	if (ancestor->space == SPACE_NONE)
+	if (ancestor->space == SPACE_NONE || level->depth == MAX_ANCESTORS)
 		return false;
 	level->space = ancestor->space;
 	level->code = q->tl->spaces.items[ancestor->space].code;
@@ -46,13 +46,13 @@ static bool level_before(struct query *q, const struct level *level, uint64_t bo
 /* The objects at the address that begin just before and after the level's time. */
 static struct rect_neighbours neighbours_of(struct query *q, const struct level *level)
 {
-	const struct rects *rects = &level->code->rects;
+	const struct code_layer *code = level->code;
 	const struct rect_neighbours found =
-	    rects_around(rects, q->avma, rects_begun(rects, level->at_ns));
+	    rects_around(&code->rects, q->avma, rects_begun(&code->rects, level->at_ns));
 	if (level->is_asked && found.at_or_before != RECT_NONE)
-		query_before(q, rects->begins[found.at_or_before]);
+		query_before(q, code->objects[found.at_or_before].begin_ns);
 	if (level->is_asked && found.after != RECT_NONE)
-		query_before(q, rects->begins[found.after]);
+		query_before(q, code->objects[found.after].begin_ns);
 	return found;
 }
 
@@ -105,7 +105,7 @@ static struct ending ending_of_inherited(const struct level *level,
 					.is_unload = true };
 	if (killer == RECT_NONE)
 		return (struct ending){ .time_ns = UINT64_MAX, .possible_ns = UINT64_MAX };
-	return (struct ending){ .time_ns = code->rects.begins[killer],
+	return (struct ending){ .time_ns = code->objects[killer].begin_ns,
 				.possible_ns = code->objects[killer].latest_ns };
 }
 
@@ -217,7 +217,7 @@ static void answer_live(struct query *q, const struct found *live, const struct 
 static bool is_near(struct query *q, const struct level *level, uint32_t load)
 {
 	const struct code_object *object = &level->code->objects[load];
-	const uint64_t begin_ns = level->code->rects.begins[load];
+	const uint64_t begin_ns = object->begin_ns;
 	const uint64_t skewed_ns = begin_ns > q->tl->skew_ns ? begin_ns - q->tl->skew_ns : 0;
 	const uint64_t near_ns = object->earliest_ns < skewed_ns ? object->earliest_ns : skewed_ns;
 	return !level_before(q, level, near_ns);
@@ -230,10 +230,8 @@ static void set_answer(struct code_answer *answer, enum code_standing standing,
 					.start_avma = found->object->start_avma,
 					.end_avma = found->object->end_avma,
 					.object = found->object->object };
-	if (standing == CODE_NEAR || standing == CODE_FAR) {
-		const uint32_t load = (uint32_t)(found->object - found->home.code->objects);
-		answer->early_ns = found->home.code->rects.begins[load] - found->home.at_ns;
-	}
+	if (standing == CODE_NEAR || standing == CODE_FAR)
+		answer->early_ns = found->object->begin_ns - found->home.at_ns;
 }
 
 /* Loads that follow the time of each level passed. */

@@ -14,6 +14,7 @@
 struct code_object {
 	uint64_t start_avma;
 	uint64_t end_avma;
+	uint64_t begin_ns; /* the best estimate */
 	uint64_t earliest_ns;
 	uint64_t latest_ns;
 	uint64_t ended_ns; /* UINT64_MAX: never */

@@ -12,7 +12,14 @@
 
 #include "base/vector.h"
 
-enum { SPACE_NONE = 0xffffffff, OWNERS_LISTED = 64 };
+enum {
+	SPACE_NONE = 0xffffffff,
+	OWNERS_LISTED = 64,
+	/* How many ancestors that have something in a layer are asked, so that a made-up
+	 * chain of forks cannot make each question slow. An exec begins anew.
+	 */
+	MAX_ANCESTORS = 1000,
+};
 
 enum op_kind {
 	OP_FORK,

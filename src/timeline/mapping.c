@@ -27,7 +27,7 @@ struct mapping_layer {
 static bool build_layer(struct timeline *tl, const uint32_t *ops, uint32_t op_count,
 			const struct rect_ranges *ranges, struct mapping_layer *layer)
 {
-	uint64_t *begins = arena_new(&tl->arena, uint64_t, ranges->count);
+	uint64_t *begins = ladder_init(&layer->rects.begins, &tl->arena, ranges->count);
 	layer->mappings = arena_new(&tl->arena, struct mapped, ranges->count);
 	if (!begins || !layer->mappings)
 		return false;
@@ -46,7 +46,7 @@ static bool build_layer(struct timeline *tl, const uint32_t *ops, uint32_t op_co
 		ranges->ends[at] = (struct pair){ .key = mapped.end_avma, .value = at };
 		at++;
 	}
-	layer->rects.begins = begins;
+	ladder_seal(&layer->rects.begins, at);
 	layer->rects.rect_count = ranges->count;
 	return rects_rank(&layer->rects, &tl->arena, ranges) &&
 	       rects_index(&layer->rects, &tl->arena, ranges->spans, false);
@@ -70,34 +70,38 @@ bool mapping_build(struct timeline *tl, struct space *space, const uint32_t *ops
 	return done;
 }
 
+static void fill_hit(const struct mapped *mapped, struct timeline_hit *hit)
+{
+	hit->trust = TRUST_EXACT;
+	hit->layer = LAYER_MAPPING;
+	hit->object = mapped->object;
+	hit->start_avma = mapped->start_avma;
+	hit->size = mapped->end_avma - mapped->start_avma;
+	hit->file_off = mapped->file_off;
+}
+
 bool mapping_find(struct query *q, uint32_t space, struct timeline_hit *hit)
 {
 	uint64_t at_ns = q->time_ns;
-	bool is_asked = true;
-	while (space != SPACE_NONE) {
+	for (int depth = 0; space != SPACE_NONE && depth <= MAX_ANCESTORS; depth++) {
 		const struct space *here = &q->tl->spaces.items[space];
 		const struct mapping_layer *layer = here->mapping;
 		struct rect_neighbours found = { .at_or_before = RECT_NONE, .after = RECT_NONE };
 		if (layer)
 			found =
 			    rects_around(&layer->rects, q->avma, rects_begun(&layer->rects, at_ns));
-		if (is_asked && found.after != RECT_NONE)
-			query_before(q, layer->rects.begins[found.after]);
+		/* Only what the space itself maps depends on the time asked for. */
+		if (depth == 0 && found.after != RECT_NONE)
+			query_before(q, ladder_key(&layer->rects.begins, found.after));
 		if (found.at_or_before != RECT_NONE) {
-			if (is_asked)
-				query_before(q, layer->rects.begins[found.at_or_before]);
-			const struct mapped *mapped = &layer->mappings[found.at_or_before];
-			hit->trust = TRUST_EXACT;
-			hit->layer = LAYER_MAPPING;
-			hit->object = mapped->object;
-			hit->start_avma = mapped->start_avma;
-			hit->size = mapped->end_avma - mapped->start_avma;
-			hit->file_off = mapped->file_off;
+			if (depth == 0)
+				query_before(q,
+					     ladder_key(&layer->rects.begins, found.at_or_before));
+			fill_hit(&layer->mappings[found.at_or_before], hit);
 			return true;
 		}
 		space = here->mapping_above.space;
 		at_ns = here->mapping_above.fork_ns;
-		is_asked = false;
 	}
 	return false;
 }

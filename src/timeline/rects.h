@@ -1,16 +1,18 @@
 /* rects.h - finding, among rectangles of address x time, those above an address.
  *
  * Rectangles get their number in the order in which they begin. Distinct range
- * ends cut the address line into segments; a segment tree over them keeps each
- * rectangle in O(log n) nodes, as ascending numbers. Those that cover an address
- * lie in the nodes above its segment, so "the last that began by t" and "the
- * first that begins after t" are one binary search in each of these lists.
+ * ends cut the address line into segments; a tree over them, eight to one, keeps
+ * each rectangle in the few highest nodes that it fills, as ascending numbers.
+ * Those that cover an address lie in the nodes above its segment, so "the last that
+ * began by t" and "the first that begins after t" are a search in each such list.
+ * Most rectangles fill one segment or two, and most lists found are the leaf's.
  *
  * Everything lies in the arena given; a built index may be read by any thread.
  */
 #ifndef TIMELINE_RECTS_H
 #define TIMELINE_RECTS_H
 
+#include "timeline/ladder.h"
 #include "timeline/sort.h"
 
 #include "base/arena.h"
@@ -18,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RECT_NONE = 0xffffffff };
+enum { RECT_NONE = 0xffffffff, RECT_LEVELS = 12 };
 
 /* A range in segments: [low, high); empty where they are equal. */
 struct rect_span {
@@ -26,15 +28,21 @@ struct rect_span {
 	uint32_t high;
 };
 
+struct rect_node {
+	uint32_t list;  /* where its list begins in `lists`; it ends where the next begins */
+	uint32_t above; /* the nearest node above with a list, or RECT_NONE */
+};
+
 struct rects {
-	const uint64_t *edges; /* ascending; segment i is edges[i] .. edges[i + 1] */
+	struct ladder edges; /* segment i is edge i .. edge i + 1 */
 	uint32_t segment_count;
-	const uint64_t *begins; /* by rectangle: when it begins; ascending */
+	struct ladder begins; /* by rectangle: when it begins */
 	uint32_t rect_count;
-	uint32_t *offsets; /* by node: where its list begins in `lists` */
+	struct rect_node *nodes;      /* leaves first, then each level above */
+	uint32_t levels[RECT_LEVELS]; /* where each begins in `nodes` */
+	uint32_t level_count;
 	uint32_t *lists;
-	uint32_t *filled; /* by node: itself or the nearest above it with a list; 0: none */
-	uint32_t *first;  /* by node: the lowest rectangle in or below it; NULL unless asked */
+	uint32_t *first; /* by node: the lowest rectangle in or below it; NULL unless asked */
 };
 
 struct rect_neighbours {
@@ -57,6 +65,9 @@ bool rect_ranges_init(struct rect_ranges *ranges, struct arena *scratch, uint32_
 /* Sorts the starts and ends, sets edges and spans. False without memory. */
 bool rects_rank(struct rects *rects, struct arena *arena, const struct rect_ranges *ranges);
 
+/* The segment that begins exactly at the address, or RECT_NONE. */
+uint32_t rects_segment_from(const struct rects *rects, uint64_t avma);
+
 /* `begins` and `rect_count` must be set. `with_first` prepares rects_first_over(). */
 bool rects_index(struct rects *rects, struct arena *arena, const struct rect_span *spans,
 		 bool with_first);
@@ -69,8 +80,5 @@ struct rect_neighbours rects_around(const struct rects *rects, uint64_t avma, ui
 
 /* The first to begin of all that share an address with [start, end); or RECT_NONE. */
 uint32_t rects_first_over(const struct rects *rects, uint64_t start, uint64_t end);
-
-/* The position of the last of values[] that is at most `value`; -1 where all are above. */
-int64_t last_at_most(const uint64_t *values, uint32_t count, uint64_t value);
 
 #endif

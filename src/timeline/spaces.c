@@ -149,24 +149,35 @@ static bool timeless_space(struct timeline *tl, uint32_t pid, uint32_t *space)
 	return true;
 }
 
-static const uint32_t *sort_by_time(const struct timeline *tl, struct arena *scratch)
+static bool is_in_order(const struct timeline *tl)
+{
+	for (size_t i = 1; i < tl->ops.count; i++) {
+		if (tl->ops.items[i].time_ns < tl->ops.items[i - 1].time_ns)
+			return false;
+	}
+	return true;
+}
+
+static bool sort_by_time(const struct timeline *tl, uint32_t *order)
 {
 	const size_t count = tl->ops.count;
-	uint32_t *order = arena_new(scratch, uint32_t, count);
-	struct arena pairs_arena = { 0 };
-	struct pair *pairs = arena_new(&pairs_arena, struct pair, count);
-	struct pair *spare = arena_new(&pairs_arena, struct pair, count);
-	if (order && pairs && spare) {
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	if (is_in_order(tl))
+		return true;
+	struct arena scratch = { 0 };
+	struct pair *pairs = arena_new(&scratch, struct pair, count);
+	struct pair *spare = arena_new(&scratch, struct pair, count);
+	const bool done = pairs && spare;
+	if (done) {
 		for (uint32_t i = 0; i < count; i++)
 			pairs[i] = (struct pair){ .key = tl->ops.items[i].time_ns, .value = i };
 		sort_pairs(pairs, spare, count);
 		for (size_t i = 0; i < count; i++)
 			order[i] = pairs[i].value;
-	} else {
-		order = NULL;
 	}
-	arena_clear(&pairs_arena);
-	return order;
+	arena_clear(&scratch);
+	return done;
 }
 
 static bool find_homes(struct timeline *tl, const uint32_t *order, uint32_t *homes)
@@ -247,10 +258,10 @@ static bool place_runs(struct timeline *tl)
 
 bool spaces_build(struct timeline *tl, struct arena *scratch, struct dealt_ops *dealt)
 {
-	const uint32_t *order = sort_by_time(tl, scratch);
+	uint32_t *order = arena_new(scratch, uint32_t, tl->ops.count);
 	uint32_t *homes = arena_new(scratch, uint32_t, tl->ops.count);
-	return order && homes && find_homes(tl, order, homes) && place_runs(tl) &&
-	       deal(tl, scratch, order, homes, dealt);
+	return order && homes && sort_by_time(tl, order) && find_homes(tl, order, homes) &&
+	       place_runs(tl) && deal(tl, scratch, order, homes, dealt);
 }
 
 uint32_t space_at(struct query *q, uint32_t pid)

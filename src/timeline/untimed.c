@@ -17,7 +17,6 @@ enum { PAGE_BYTES = 4096 };
 static const uint32_t cluster_bit = UINT32_C(1) << 31;
 
 struct segment {
-	uint64_t start_avma;
 	uint32_t top;         /* entry */
 	uint32_t owner_count; /* distinct objects */
 };
@@ -25,6 +24,7 @@ struct segment {
 struct untimed_layer {
 	struct untimed_entry *entries; /* by start */
 	uint32_t entry_count;
+	struct ladder starts; /* of the segments */
 	struct segment *segments;
 	uint32_t segment_count;
 };
@@ -109,14 +109,17 @@ static void heap_pop(struct sweep *sweep)
 	sweep->heap[at] = entry;
 }
 
-static void put_segment(struct untimed_layer *layer, const struct segment *segment)
+static void put_segment(struct untimed_layer *layer, uint64_t start_avma, struct segment segment)
 {
-	if (layer->segment_count) {
-		const struct segment *before = &layer->segments[layer->segment_count - 1];
-		if (before->top == segment->top && before->owner_count == segment->owner_count)
+	const uint32_t at = layer->segment_count;
+	if (at) {
+		const struct segment *before = &layer->segments[at - 1];
+		if (before->top == segment.top && before->owner_count == segment.owner_count)
 			return;
 	}
-	layer->segments[layer->segment_count++] = *segment;
+	layer->starts.rungs[0][at] = start_avma;
+	layer->segments[at] = segment;
+	layer->segment_count++;
 }
 
 static void sweep_cluster(struct sweep *sweep, uint32_t first, uint32_t count)
@@ -150,17 +153,16 @@ static void sweep_cluster(struct sweep *sweep, uint32_t first, uint32_t count)
 		while (sweep->heap_count && entries[sweep->heap[0]].end_avma <= at)
 			heap_pop(sweep);
 		if (sweep->heap_count)
-			put_segment(sweep->layer,
-				    &(struct segment){ .start_avma = at,
-						       .top = sweep->heap[0],
-						       .owner_count = sweep->objects.distinct });
+			put_segment(sweep->layer, at,
+				    (struct segment){ .top = sweep->heap[0],
+						      .owner_count = sweep->objects.distinct });
 	}
 }
 
 /* Marks where clusters begin; returns how large the largest is, and how many
  * segments there can be at most.
  */
-static uint32_t mark_clusters(struct untimed_layer *layer, size_t *segment_limit)
+static uint32_t mark_clusters(struct untimed_layer *layer, uint32_t *segment_limit)
 {
 	uint32_t largest = 0;
 	uint32_t begin = 0;
@@ -169,7 +171,7 @@ static uint32_t mark_clusters(struct untimed_layer *layer, size_t *segment_limit
 	for (uint32_t i = 0; i <= layer->entry_count; i++) {
 		if (i == layer->entry_count || i == 0 || layer->entries[i].start_avma >= reach) {
 			const uint32_t size = i - begin;
-			*segment_limit += size > 1 ? 2 * (size_t)size : size;
+			*segment_limit += size > 1 ? 2 * size : size;
 			largest = size > largest ? size : largest;
 			begin = i;
 			if (i < layer->entry_count)
@@ -183,18 +185,19 @@ static uint32_t mark_clusters(struct untimed_layer *layer, size_t *segment_limit
 
 static bool build_segments(struct untimed_layer *layer, struct arena *keep)
 {
-	size_t segment_limit;
+	uint32_t segment_limit;
 	const uint32_t largest = mark_clusters(layer, &segment_limit);
 	struct arena scratch = { 0 };
 	struct sweep sweep = { .layer = layer };
 	layer->segments = arena_new(keep, struct segment, segment_limit);
+	const bool has_starts = ladder_init(&layer->starts, keep, segment_limit);
 	sweep.ends = arena_new(&scratch, struct pair, largest);
 	sweep.spare = arena_new(&scratch, struct pair, largest);
 	sweep.heap = arena_new(&scratch, uint32_t, largest);
 	sweep.objects.objects = arena_new(&scratch, uint32_t, 4 * (size_t)largest);
 	sweep.objects.counts = arena_new(&scratch, uint32_t, 4 * (size_t)largest);
-	const bool done = layer->segments && sweep.ends && sweep.spare && sweep.heap &&
-			  sweep.objects.objects && sweep.objects.counts;
+	const bool done = has_starts && layer->segments && sweep.ends && sweep.spare &&
+			  sweep.heap && sweep.objects.objects && sweep.objects.counts;
 	for (uint32_t begin = 0, end; done && begin < layer->entry_count; begin = end) {
 		end = begin + 1;
 		while (end < layer->entry_count && !(layer->entries[end].order & cluster_bit))
@@ -202,11 +205,11 @@ static bool build_segments(struct untimed_layer *layer, struct arena *keep)
 		if (end - begin > 1)
 			sweep_cluster(&sweep, begin, end - begin);
 		else
-			put_segment(layer, &(struct segment){ .start_avma =
-								  layer->entries[begin].start_avma,
-							      .top = begin,
-							      .owner_count = 1 });
+			put_segment(layer, layer->entries[begin].start_avma,
+				    (struct segment){ .top = begin, .owner_count = 1 });
 	}
+	if (done)
+		ladder_seal(&layer->starts, layer->segment_count);
 	arena_clear(&scratch);
 	return done;
 }
@@ -307,16 +310,13 @@ bool untimed_build(struct timeline *tl)
 static const struct segment *segment_at(const struct query *q, uint32_t space,
 					const struct untimed_layer **layer)
 {
-	for (; space != SPACE_NONE; space = q->tl->spaces.items[space].untimed_above) {
+	for (int depth = 0; space != SPACE_NONE && depth <= MAX_ANCESTORS; depth++) {
 		const struct untimed_layer *here = q->tl->spaces.items[space].untimed;
-		if (!here || !here->segment_count || q->avma < here->segments[0].start_avma)
+		space = q->tl->spaces.items[space].untimed_above;
+		const int64_t at = here ? ladder_at_most(&here->starts, q->avma) : -1;
+		if (at < 0)
 			continue;
-		const struct segment *found = here->segments;
-		for (uint32_t count = here->segment_count; count > 1;) {
-			const uint32_t half = count / 2;
-			found = found[half].start_avma <= q->avma ? found + half : found;
-			count -= half;
-		}
+		const struct segment *found = &here->segments[at];
 		if (q->avma < here->entries[found->top].end_avma) {
 			*layer = here;
 			return found;

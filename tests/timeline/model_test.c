@@ -24,19 +24,19 @@ static void run_scripts(size_t script_size, int count, uint64_t seed)
 static void short_scripts_answer_as_the_rules_say(void **state)
 {
 	(void)state;
-	run_scripts(40, 1500, 1);
+	run_scripts(40, 1000, 1);
 }
 
 static void medium_scripts_answer_as_the_rules_say(void **state)
 {
 	(void)state;
-	run_scripts(110, 700, 2);
+	run_scripts(110, 500, 2);
 }
 
 static void long_scripts_answer_as_the_rules_say(void **state)
 {
 	(void)state;
-	run_scripts(400, 200, 3);
+	run_scripts(400, 120, 3);
 }
 
 int main(void)
