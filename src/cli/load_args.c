@@ -77,6 +77,9 @@ error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_
 		if (*end || end == arg)
 			argp_error(state, "--skew takes a whole number of milliseconds");
 		return 0;
+	case LOAD_ARGS_SELF_CONTAINED:
+		options->self_contained = true;
+		return 0;
 	case LOAD_ARGS_RAW_NAMES:
 		options->raw_names = true;
 		return 0;

@@ -17,6 +17,7 @@ enum load_args_key {
 	LOAD_ARGS_DUMP = 512,
 	LOAD_ARGS_MAP,
 	LOAD_ARGS_SKEW,
+	LOAD_ARGS_SELF_CONTAINED,
 	LOAD_ARGS_RAW_NAMES,
 	LOAD_ARGS_COMM,
 	LOAD_ARGS_PID,
@@ -38,6 +39,12 @@ enum load_args_key {
 	      "MS",                                                                                \
 	      0,                                                                                   \
 	      "how many milliseconds after its first sample code may be announced; default 20",    \
+	      0 },                                                                                 \
+	    { "self-contained",                                                                    \
+	      LOAD_ARGS_SELF_CONTAINED,                                                            \
+	      NULL,                                                                                \
+	      0,                                                                                   \
+	      "open no other file: no programs for their symbols, no maps in /tmp",                \
 	      0 },                                                                                 \
 	    { .doc = "Which samples:" },                                                           \
 	    { "comm", LOAD_ARGS_COMM, "NAME", 0, "of threads of this name", 0 },                   \

@@ -33,9 +33,10 @@ struct load_options {
 	size_t dump_count;
 	const char *const *maps;
 	size_t map_count;
-	uint64_t skew_ns; /* 0: the timeline's default */
-	bool raw_names;   /* show names as the producers wrote them */
-	bool in_order;    /* load_samples() will be called */
+	uint64_t skew_ns;    /* 0: the timeline's default */
+	bool raw_names;      /* show names as the producers wrote them */
+	bool self_contained; /* opens no file but the recording and those given here */
+	bool in_order;       /* load_samples() will be called */
 	/* Samples that are kept; NULL or 0 keeps all. */
 	const char *comm;
 	const uint32_t *pids;

@@ -319,7 +319,9 @@ int load_maps(struct load *load)
 		got = take_option(load, load->options.maps[i]);
 	if (got >= 0)
 		got = take_members(load);
-	for (size_t i = 0; !load->bundle && got >= 0 && i < load->processes.count; i++)
+	if (load->bundle || load->options.self_contained)
+		return got;
+	for (size_t i = 0; got >= 0 && i < load->processes.count; i++)
 		if (!load->processes.items[i].has_map)
 			got = find_map(load, load->processes.items[i].pid);
 	return got;

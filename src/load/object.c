@@ -114,16 +114,13 @@ int load_build_ids(struct load *load)
 /* What symbol/ may open: plain files; each stays open until its table is freed. */
 static bool open_file(void *context, const char *path, struct bytes *bytes)
 {
-	(void)context;
-	static const char *const never[] = { "/dev/", "/proc/", "/sys/" };
-	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-		if (strncmp(path, never[i], strlen(never[i])) == 0)
-			return false;
 	struct load *load = context;
+	if (load->options.self_contained)
+		return false;
 	struct os_file *file = vector_push(&load->files);
 	if (!file)
 		return false;
-	if (path[0] != '/' || os_file_open(file, path, OS_FILE_PLAIN) < 0) {
+	if (path[0] != '/' || os_file_open(file, path, OS_FILE_REGULAR) < 0) {
 		load->files.count--;
 		return false;
 	}
@@ -243,7 +240,8 @@ struct symbol_table *load_kernel_symbols(struct load *load)
 		return load->kallsyms;
 	}
 	struct symbol_table *table = NULL;
-	if (load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
+	if (load->options.self_contained ||
+	    load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
 	    symbol_table_kallsyms(&table, text) < 0)
 		return NULL;
 	if (!is_same_kernel(load) || !is_same_boot(table, load->kernel_text_avma)) {

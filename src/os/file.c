@@ -159,14 +159,16 @@ static int map_fd(struct os_file *file, int fd, const struct stat *st)
 	return 0;
 }
 
-static int open_and_map(struct os_file *file, const char *path, bool untrusted, uid_t owner_uid)
+static int open_and_map(struct os_file *file, const char *path, enum os_file_flags flags,
+			uid_t owner_uid)
 {
 	*file = (struct os_file){ .slot = -1 };
+	const bool is_plain = flags == OS_FILE_PLAIN;
+	const bool untrusted = flags == OS_FILE_UNTRUSTED;
 	/* O_NONBLOCK: a FIFO somebody left in /tmp must not hang us. */
-	int flags = O_RDONLY | O_CLOEXEC;
-	if (untrusted)
-		flags |= O_NOFOLLOW | O_NONBLOCK;
-	int fd = strcmp(path, "-") == 0 && !untrusted ? STDIN_FILENO : open(path, flags);
+	const int how =
+	    O_RDONLY | O_CLOEXEC | (untrusted ? O_NOFOLLOW : 0) | (is_plain ? 0 : O_NONBLOCK);
+	int fd = is_plain && strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, how);
 	if (fd < 0)
 		return status_of_errno();
 	struct stat st;
@@ -175,11 +177,12 @@ static int open_and_map(struct os_file *file, const char *path, bool untrusted, 
 		errno = EISDIR;
 		result = STATUS_IO;
 	}
-	if (result == 0 && untrusted && !is_trusted(&st, owner_uid))
+	if (result == 0 &&
+	    ((untrusted && !is_trusted(&st, owner_uid)) || (!is_plain && !S_ISREG(st.st_mode))))
 		result = STATUS_DENIED;
 	/* /proc files are regular and claim to be empty. */
-	const bool is_plain = S_ISREG(st.st_mode) && st.st_size > 0;
-	if (result == 0 && !is_plain && !untrusted) {
+	const bool has_size = S_ISREG(st.st_mode) && st.st_size > 0;
+	if (result == 0 && !has_size && is_plain) {
 		result = spool(&fd);
 		if (result == 0 && fstat(fd, &st))
 			result = status_of_errno();
@@ -196,12 +199,12 @@ static int open_and_map(struct os_file *file, const char *path, bool untrusted, 
 
 int os_file_open(struct os_file *file, const char *path, enum os_file_flags flags)
 {
-	return open_and_map(file, path, flags == OS_FILE_UNTRUSTED, 0);
+	return open_and_map(file, path, flags, 0);
 }
 
 int os_file_open_owned(struct os_file *file, const char *path, uid_t owner_uid)
 {
-	return open_and_map(file, path, true, owner_uid);
+	return open_and_map(file, path, OS_FILE_UNTRUSTED, owner_uid);
 }
 
 bool os_file_shrank(const struct os_file *file)

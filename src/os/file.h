@@ -25,6 +25,10 @@ enum os_file_flags {
 	 * root, to us, or to `owner_uid`.
 	 */
 	OS_FILE_UNTRUSTED = 1,
+	/* A path that a file names: only a regular file is taken, whoever owns it, so
+	 * that a FIFO or a device cannot make us wait.
+	 */
+	OS_FILE_REGULAR = 2,
 };
 
 struct os_file {
