@@ -77,7 +77,7 @@ static inline struct cursor cursor_sub(struct cursor *c, size_t size)
 #define CURSOR_READ(bits, bswap)                                      \
 	static inline uint##bits##_t cursor_u##bits(struct cursor *c) \
 	{                                                             \
-		uint##bits##_t value;                                 \
+		uint##bits##_t value = 0;                             \
 		if (sizeof(value) > cursor_left(c)) {                 \
 			cursor_fail(c);                               \
 			return 0;                                     \

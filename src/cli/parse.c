@@ -1,33 +1,22 @@
 #include "cli/parse.h"
 
+#include "base/number.h"
+
 #include <stddef.h>
 #include <string.h>
-
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
-}
 
 /* Reads digits up to the first other character, where *end then points. */
 static bool read_number(const char *text, unsigned base, uint64_t *value, const char **end)
 {
-	uint64_t sum = 0;
-	const char *at = text;
-	for (; (unsigned)digit_of(*at) < base; at++)
-		if (__builtin_mul_overflow(sum, base, &sum) ||
-		    __builtin_add_overflow(sum, (uint64_t)digit_of(*at), &sum))
-			return false;
-	if (at == text)
-		return false;
-	*value = sum;
-	*end = at;
-	return true;
+	const struct bytes all = { (const uint8_t *)text, strlen(text) };
+	const size_t length = number_read(all, base, value);
+	*end = text + length;
+	return length > 0;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
 }
 
 bool parse_u64(const char *text, uint64_t *value)
@@ -103,7 +92,7 @@ static bool read_decimal(const char *text, const char **end, const struct unit *
 	const char *digits = *end;
 	if (*digits == '.') {
 		const char *after = digits + 1;
-		while (digit_of(*after) < 10)
+		while (is_digit(*after))
 			after++;
 		if (after == digits + 1)
 			return false;
@@ -116,7 +105,7 @@ static bool read_decimal(const char *text, const char **end, const struct unit *
 	if (*digits == '.')
 		for (digits++; digits < *end && place >= 10; digits++) {
 			place /= 10;
-			if (__builtin_add_overflow(whole, (uint64_t)digit_of(*digits) * place,
+			if (__builtin_add_overflow(whole, (uint64_t)(*digits - '0') * place,
 						   &whole))
 				return false;
 		}
