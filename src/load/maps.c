@@ -18,6 +18,12 @@ enum {
 	BURST_LINES = 64,
 };
 
+/* The hash beside the code spares a look at the name itself, which lies far away. */
+struct name_slot {
+	uint32_t hash;
+	uint32_t code; /* id + 1; 0: free */
+};
+
 /* One map while it is read. */
 struct map {
 	struct load *load;
@@ -27,8 +33,8 @@ struct map {
 	struct bytes bytes;
 	bool has_times;
 	struct perfmap_times times;
-	/* Names of untimed entries seen so far, as code ids + 1. */
-	uint32_t *slots;
+	/* Names of untimed entries seen so far. */
+	struct name_slot *slots;
 	size_t slot_count;
 	size_t used;
 };
@@ -41,18 +47,17 @@ static bool same_name(const struct map *map, uint32_t code, struct bytes name)
 
 static bool grow(struct map *map)
 {
-	if (map->used * 2 < map->slot_count)
+	if ((map->used + BURST_LINES) * 2 < map->slot_count)
 		return true;
-	const size_t count = map->slot_count ? map->slot_count * 2 : 1024;
-	uint32_t *slots = calloc(count, sizeof(*slots));
+	const size_t count = map->slot_count ? map->slot_count * 4 : 4096;
+	struct name_slot *slots = calloc(count, sizeof(*slots));
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < map->slot_count; i++) {
-		if (!map->slots[i])
+		if (!map->slots[i].code)
 			continue;
-		const struct bytes name = map->load->codes.items[map->slots[i] - 1].name;
-		size_t at = hash_bytes(name.data, name.size, 0) & (count - 1);
-		while (slots[at])
+		size_t at = map->slots[i].hash & (count - 1);
+		while (slots[at].code)
 			at = (at + 1) & (count - 1);
 		slots[at] = map->slots[i];
 	}
@@ -72,17 +77,15 @@ static uint32_t add_code(struct map *map, struct bytes name)
 }
 
 /* Without times equal names are one owner: the code of that name. */
-static uint32_t code_of_name(struct map *map, struct bytes name)
+static uint32_t code_of_name(struct map *map, struct bytes name, uint32_t hash)
 {
-	if (!grow(map))
-		return INTERN_NONE;
-	size_t at = hash_bytes(name.data, name.size, 0) & (map->slot_count - 1);
-	for (; map->slots[at]; at = (at + 1) & (map->slot_count - 1))
-		if (same_name(map, map->slots[at] - 1, name))
-			return map->slots[at] - 1;
+	size_t at = hash & (map->slot_count - 1);
+	for (; map->slots[at].code; at = (at + 1) & (map->slot_count - 1))
+		if (map->slots[at].hash == hash && same_name(map, map->slots[at].code - 1, name))
+			return map->slots[at].code - 1;
 	const uint32_t code = add_code(map, name);
 	if (code != INTERN_NONE) {
-		map->slots[at] = code + 1;
+		map->slots[at] = (struct name_slot){ .hash = hash, .code = code + 1 };
 		map->used++;
 	}
 	return code;
@@ -98,9 +101,9 @@ static bool is_in_dump(const struct map *map, const struct perfmap_entry *entry)
 	return known && (known->size == entry->size || same_name(map, known->code, entry->name));
 }
 
-static int add_untimed(struct map *map, const struct perfmap_entry *entry)
+static int add_untimed(struct map *map, const struct perfmap_entry *entry, uint32_t hash)
 {
-	const uint32_t code = code_of_name(map, entry->name);
+	const uint32_t code = code_of_name(map, entry->name, hash);
 	if (code == INTERN_NONE)
 		return STATUS_NO_MEMORY;
 	const struct timeline_load load = {
@@ -136,13 +139,33 @@ struct batch {
 	bool is_burst;
 };
 
+/* All slots are asked for before the first is used: in a map of millions of names
+ * each is far from the last.
+ */
+static int flush_untimed(struct map *map, const struct batch *batch)
+{
+	uint32_t hashes[BURST_LINES];
+	if (!grow(map))
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct bytes name = batch->lines[i].name;
+		hashes[i] = (uint32_t)hash_bytes(name.data, name.size, 0);
+		__builtin_prefetch(&map->slots[hashes[i] & (map->slot_count - 1)]);
+	}
+	int got = 0;
+	for (size_t i = 0; got == 0 && i < batch->count; i++)
+		got = add_untimed(map, &batch->lines[i], hashes[i]);
+	return got;
+}
+
 static int flush(struct map *map, struct batch *batch)
 {
 	int got = 0;
-	const bool timed = !batch->is_burst && batch->when.latest_ns;
-	for (size_t i = 0; got == 0 && i < batch->count; i++)
-		got = timed ? add_timed(map, &batch->lines[i], &batch->when)
-			    : add_untimed(map, &batch->lines[i]);
+	if (batch->is_burst || !batch->when.latest_ns)
+		got = flush_untimed(map, batch);
+	else
+		for (size_t i = 0; got == 0 && i < batch->count; i++)
+			got = add_timed(map, &batch->lines[i], &batch->when);
 	batch->count = 0;
 	return got;
 }
@@ -153,7 +176,7 @@ static int put(struct map *map, struct batch *batch, const struct perfmap_entry 
 	if (map->has_times)
 		(void)perfmap_times_at(&map->times, entry->end_offset - 1, &when);
 	int got = 0;
-	if (!map->has_times || when.end_offset != batch->when.end_offset) {
+	if (when.end_offset != batch->when.end_offset) {
 		got = flush(map, batch);
 		batch->is_burst = false;
 		batch->when = when;
