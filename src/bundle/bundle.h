@@ -41,6 +41,9 @@ int bundle_writer_open(struct bundle_writer **writer, int fd, bool compress);
 int bundle_writer_add(struct bundle_writer *writer, const char *name, struct bytes content);
 /* Copies from a file that may be large; stops at its end or at `limit` bytes. */
 int bundle_writer_add_fd(struct bundle_writer *writer, const char *name, int fd, uint64_t limit);
+/* The same for the bytes behind `offset`. */
+int bundle_writer_add_rest(struct bundle_writer *writer, const char *name, int fd, uint64_t offset,
+			   uint64_t limit);
 /* Writes the directory. The writer is freed whatever happens. */
 int bundle_writer_close(struct bundle_writer *writer);
 

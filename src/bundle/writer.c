@@ -192,7 +192,7 @@ static int begin_member(struct bundle_writer *writer, const char *name, uint64_t
 	const uint64_t largest = writer->compress ? size + size / 1024 + 4096 : size;
 	const int method = writer->compress ? Z_DEFLATED : 0;
 	const int got = zipOpenNewFileInZip4_64(
-	    writer->zip, name, &writer->now, NULL, 0, NULL, 0, NULL, method, Z_DEFAULT_COMPRESSION,
+	    writer->zip, name, &writer->now, NULL, 0, NULL, 0, NULL, method, Z_BEST_SPEED,
 	    0, -MAX_WBITS, DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0, MADE_BY_UNIX, NAMES_ARE_UTF8,
 	    largest >= 0xffffffff);
 	return got == ZIP_OK ? 0 : fail(writer, STATUS_IO);
@@ -225,12 +225,18 @@ int bundle_writer_add(struct bundle_writer *writer, const char *name, struct byt
 	return got == 0 ? end_member(writer) : got;
 }
 
-static int copy(struct bundle_writer *writer, int fd, uint64_t limit, uint8_t *buffer)
+struct part {
+	int fd;
+	uint64_t offset;
+	uint64_t size;
+};
+
+static int copy(struct bundle_writer *writer, const struct part *part, uint8_t *buffer)
 {
-	for (uint64_t at = 0; at < limit;) {
-		const uint64_t left = limit - at;
+	for (uint64_t at = 0; at < part->size;) {
+		const uint64_t left = part->size - at;
 		const size_t want = left < COPY_SIZE ? (size_t)left : COPY_SIZE;
-		const ssize_t got = pread(fd, buffer, want, (off_t)at);
+		const ssize_t got = pread(part->fd, buffer, want, (off_t)(part->offset + at));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -245,21 +251,31 @@ static int copy(struct bundle_writer *writer, int fd, uint64_t limit, uint8_t *b
 	return 0;
 }
 
-int bundle_writer_add_fd(struct bundle_writer *writer, const char *name, int fd, uint64_t limit)
+int bundle_writer_add_rest(struct bundle_writer *writer, const char *name, int fd, uint64_t offset,
+			   uint64_t limit)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return fail(writer, STATUS_IO);
-	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size < limit)
-		limit = (uint64_t)st.st_size;
+	struct part part = { .fd = fd, .offset = offset, .size = limit };
+	if (S_ISREG(st.st_mode)) {
+		const uint64_t size = (uint64_t)st.st_size;
+		const uint64_t left = size > offset ? size - offset : 0;
+		part.size = left < limit ? left : limit;
+	}
 	uint8_t *buffer = malloc(COPY_SIZE);
 	if (!buffer)
 		return fail(writer, STATUS_NO_MEMORY);
-	int got = begin_member(writer, name, limit);
+	int got = begin_member(writer, name, part.size);
 	if (got == 0)
-		got = copy(writer, fd, limit, buffer);
+		got = copy(writer, &part, buffer);
 	free(buffer);
 	return got == 0 ? end_member(writer) : got;
+}
+
+int bundle_writer_add_fd(struct bundle_writer *writer, const char *name, int fd, uint64_t limit)
+{
+	return bundle_writer_add_rest(writer, name, fd, 0, limit);
 }
 
 int bundle_writer_close(struct bundle_writer *writer)

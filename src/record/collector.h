@@ -72,6 +72,7 @@ struct collector_about {
 	const struct runtimes *runtimes;
 	const char *const *notes; /* of the recorder: whole sentences */
 	size_t note_count;
+	bool without_kernel; /* no sample is in the kernel: its symbols are not needed */
 };
 
 /* Stops the thread after a last look at everything, writes all members into the

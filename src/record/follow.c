@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "os/clock.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -40,6 +41,17 @@ static bool stamps_with_our_clock(int fd)
 	}
 }
 
+/* Nothing in a file was written before there was the file. */
+static uint64_t born_ns(int fd, int64_t wall_offset_ns)
+{
+	struct statx stx;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) != 0 || !(stx.stx_mask & STATX_BTIME))
+		return 0;
+	const int64_t wall_ns = stx.stx_btime.tv_sec * 1000000000 + stx.stx_btime.tv_nsec;
+	const int64_t mono_ns = wall_ns - wall_offset_ns - CLOCK_SLACK_NS;
+	return mono_ns > 0 ? (uint64_t)mono_ns : 0;
+}
+
 int follow_start(struct follow *follow, int fd, uint64_t not_before_ns)
 {
 	struct stat st;
@@ -59,6 +71,11 @@ int follow_start(struct follow *follow, int fd, uint64_t not_before_ns)
 		.wall_offset_at_ns = pair.mono_ns,
 		.usual_lag_ns = FIRST_LAG_NS,
 	};
+	if (follow->has_true_mtime) {
+		const uint64_t birth_ns = born_ns(fd, follow->wall_offset_ns);
+		if (birth_ns > not_before_ns && birth_ns < pair.mono_ns)
+			follow->known_at_ns = birth_ns;
+	}
 	(void)vector_reserve(&follow->stretches, STRETCHES_AT_FIRST);
 	return 0;
 }

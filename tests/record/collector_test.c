@@ -1,0 +1,545 @@
+#include "record/collector.h"
+
+#include "base/arena.h"
+#include "base/sink.h"
+#include "format/jitdump/layout.h"
+#include "format/perfmap/times.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct scene {
+	struct private_dir dir;
+	struct collector *collector;
+	struct runtimes *runtimes;
+	char recording_path[64];
+	char place[64]; /* a directory for files of runtimes */
+	int recording_fd;
+	struct os_file recording;
+	struct bundle *bundle;
+	pid_t child; /* a process that waits */
+	int child_fd;
+	struct arena arena;
+};
+
+__attribute__((format(printf, 2, 3))) static const char *made(struct scene *scene,
+							      const char *format, ...)
+{
+	va_list args;
+	char text[1024];
+	va_start(args, format);
+	const int size = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	assert_in_range(size, 1, sizeof(text) - 1);
+	char *copy = arena_new(&scene->arena, char, (size_t)size + 1);
+	assert_non_null(copy);
+	return memcpy(copy, text, (size_t)size);
+}
+
+/* A process that waits until its pipe is closed. */
+static void start_child(struct scene *scene)
+{
+	int ends[2];
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	scene->child = fork();
+	if (scene->child == 0) {
+		char byte;
+		close(ends[1]);
+		(void)!read(ends[0], &byte, 1);
+		_exit(0);
+	}
+	close(ends[0]);
+	scene->child_fd = ends[1];
+}
+
+static void end_child(struct scene *scene)
+{
+	if (!scene->child)
+		return;
+	close(scene->child_fd);
+	(void)waitpid(scene->child, NULL, 0);
+	collector_exit(scene->collector, scene->child, os_clock_mono_ns());
+	scene->child = 0;
+}
+
+static int setup(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+	*state = scene;
+	(void)snprintf(scene->recording_path, sizeof(scene->recording_path),
+		       "/tmp/collector_test-XXXXXX");
+	(void)snprintf(scene->place, sizeof(scene->place), "/tmp/collector_test-XXXXXX");
+	scene->recording_fd = mkstemp(scene->recording_path);
+	if (scene->recording_fd < 0 || !mkdtemp(scene->place) || private_dir_make(&scene->dir) < 0)
+		return -1;
+	static char *nothing[1];
+	struct runtimes_options options = { .private_dir = scene->dir.path,
+					    .environment = nothing };
+	return runtimes_new(&scene->runtimes, &options);
+}
+
+static void start(struct scene *scene, struct collector_options options)
+{
+	options.private_dir = &scene->dir;
+	assert_int_equal(collector_new(&scene->collector, &options), 0);
+}
+
+static void finish(struct scene *scene)
+{
+	struct bundle_writer *writer;
+	const struct collector_about about = { .runtimes = scene->runtimes,
+					       .without_kernel = true };
+	end_child(scene);
+	assert_int_equal(bundle_writer_open(&writer, scene->recording_fd, true), 0);
+	assert_int_equal(collector_finish(scene->collector, writer, &about), 0);
+	assert_int_equal(bundle_writer_close(writer), 0);
+	assert_int_equal(os_file_open(&scene->recording, scene->recording_path, OS_FILE_PLAIN), 0);
+	assert_int_equal(bundle_open(&scene->bundle, scene->recording.bytes), 0);
+}
+
+static int teardown(void **state)
+{
+	struct scene *scene = *state;
+	if (scene->child) {
+		close(scene->child_fd);
+		(void)waitpid(scene->child, NULL, 0);
+	}
+	collector_free(scene->collector);
+	runtimes_free(scene->runtimes);
+	bundle_close(scene->bundle);
+	os_file_close(&scene->recording);
+	close(scene->recording_fd);
+	unlink(scene->recording_path);
+	private_dir_remove(&scene->dir);
+	struct private_dir place = { .root = strdup(scene->place) };
+	private_dir_remove(&place);
+	arena_clear(&scene->arena);
+	free(scene);
+	return 0;
+}
+
+static void put_file(const char *path, const char *text, int flags)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* A jitdump header of `pid`, and a byte behind it. */
+static void put_dump(const char *path, uint32_t pid)
+{
+	struct sink out = { 0 };
+	sink_u32(&out, JITDUMP_MAGIC);
+	sink_u32(&out, JITDUMP_VERSION);
+	sink_u32(&out, JITDUMP_HEADER_SIZE);
+	sink_u32(&out, 62);
+	sink_u32(&out, 0);
+	sink_u32(&out, pid);
+	sink_u64(&out, 1);
+	sink_u64(&out, 0);
+	sink_u8(&out, 'x');
+	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, out.data, out.size), out.size);
+	close(fd);
+	sink_clear(&out);
+}
+
+static bool has_member(struct scene *scene, const char *name, struct bytes *bytes)
+{
+	return bundle_read(scene->bundle, name, bytes) == 0;
+}
+
+static void expect_text(struct scene *scene, const char *name, const char *text)
+{
+	struct bytes bytes;
+	assert_true(has_member(scene, name, &bytes));
+	assert_int_equal(bytes.size, strlen(text));
+	assert_memory_equal(bytes.data, text, bytes.size);
+}
+
+static bool member_holds(struct scene *scene, const char *name, const char *text)
+{
+	struct bytes bytes;
+	assert_true(has_member(scene, name, &bytes));
+	return memmem(bytes.data, bytes.size, text, strlen(text)) != NULL;
+}
+
+static bool has_note(const struct scene *scene, const char *text)
+{
+	for (size_t i = 0; i < collector_note_count(scene->collector); i++)
+		if (strstr(collector_note(scene->collector, i), text))
+			return true;
+	return false;
+}
+
+#define PATH(variable, ...) const char *variable = made(scene, __VA_ARGS__)
+
+static void test_a_map_is_followed_copied_and_removed(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	PATH(times_member, "process/%d/perf.map.times", scene->child);
+	const uint64_t before_ns = os_clock_mono_ns();
+	put_file(path, "1000 10 alpha\n", O_EXCL);
+	usleep(30000);
+	const uint64_t between_ns = os_clock_mono_ns();
+	usleep(30000);
+	put_file(path, "1010 10 beta\n", O_APPEND);
+	usleep(30000);
+	finish(scene);
+	expect_text(scene, member, "1000 10 alpha\n1010 10 beta\n");
+	struct bytes text;
+	assert_true(has_member(scene, times_member, &text));
+	struct perfmap_times times;
+	struct perfmap_stretch stretch;
+	assert_int_equal(perfmap_times_init(&times, text), 0);
+	assert_int_equal(perfmap_times_at(&times, 13, &stretch), 1);
+	assert_in_range(stretch.latest_ns, before_ns, between_ns);
+	assert_int_equal(perfmap_times_at(&times, 26, &stretch), 1);
+	assert_true(stretch.best_ns > between_ns);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(collector_totals(scene->collector).map_count, 1);
+	assert_int_equal(collector_totals(scene->collector).removed_count, 1);
+}
+
+static void test_keep_leaves_files(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ .keep = true });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	put_file(path, "1000 10 alpha\n", O_EXCL);
+	finish(scene);
+	expect_text(scene, member, "1000 10 alpha\n");
+	assert_int_equal(unlink(path), 0);
+}
+
+static void test_the_map_of_another_process_is_left_alone(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene); /* not told of */
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	put_file(path, "1000 10 alpha\n", O_EXCL);
+	usleep(20000);
+	const pid_t other = scene->child;
+	close(scene->child_fd);
+	(void)waitpid(other, NULL, 0);
+	scene->child = 0;
+	finish(scene);
+	struct bytes bytes;
+	assert_false(has_member(scene, member, &bytes));
+	assert_int_equal(unlink(path), 0);
+}
+
+static void test_what_an_earlier_process_left_is_not_taken(void **state)
+{
+	struct scene *scene = *state;
+	start_child(scene);
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	put_file(path, "1 1 stale\n", O_EXCL);
+	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	start(scene, (struct collector_options){ 0 });
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	usleep(20000);
+	put_file(path, "1000 10 alpha\n", O_APPEND); /* as CPython does */
+	usleep(20000);
+	finish(scene);
+	expect_text(scene, member, "1000 10 alpha\n");
+	unlink(path); /* gone or not, as the file system tells its birth */
+}
+
+static void test_a_link_is_refused(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	usleep(20000);
+	finish(scene);
+	struct bytes bytes;
+	assert_false(has_member(scene, member, &bytes));
+	assert_true(has_note(scene, "a link"));
+	assert_int_equal(unlink(path), 0);
+}
+
+static void test_another_owner_is_refused(void **state)
+{
+	struct scene *scene = *state;
+	if (geteuid() != 0)
+		skip();
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	put_file(path, "1000 10 alpha\n", O_EXCL);
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	usleep(20000);
+	finish(scene);
+	struct bytes bytes;
+	assert_false(has_member(scene, member, &bytes));
+	assert_true(has_note(scene, "another user"));
+	assert_int_equal(unlink(path), 0);
+}
+
+static void tell_mapping(struct scene *scene, const char *path)
+{
+	collector_mapping(scene->collector, scene->child,
+			  &(struct collector_mapping){ 0x10000, 4096, path });
+}
+
+static void test_a_dump_is_held_whatever_happens_to_its_name(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(path, "%s/any name", scene->place);
+	PATH(member, "process/%d/jit/any_name", scene->child);
+	put_dump(path, (uint32_t)scene->child);
+	tell_mapping(scene, path);
+	usleep(30000);
+	assert_int_equal(unlink(path), 0);
+	PATH(log, "%s/isolate-0x55d0a0-%d-v8.log", scene->place, scene->child);
+	PATH(other_log, "%s/isolate-0x55d0a0-%d-v8.log", scene->place, 1);
+	put_file(log, "v8\n", O_EXCL);
+	put_file(other_log, "v8\n", O_EXCL);
+	finish(scene);
+	struct bytes bytes;
+	assert_true(has_member(scene, member, &bytes));
+	assert_int_equal(bytes.size, JITDUMP_HEADER_SIZE + 1);
+	assert_true(member_holds(scene, "about.json", "any name"));
+	struct bytes facts;
+	assert_true(has_member(scene, "processes.tsv", &facts));
+	/* Its own log goes with it, that of process 1 stays. */
+	struct stat st;
+	assert_int_equal(stat(other_log, &st), 0);
+	assert_int_equal(access(log, F_OK), -1);
+}
+
+static void test_a_dump_that_is_not_yet_one(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(path, "%s/jit-1.dump", scene->place);
+	PATH(member, "process/%d/jit/jit-1.dump", scene->child);
+	put_file(path, "", O_EXCL);
+	tell_mapping(scene, path);
+	usleep(30000);
+	put_dump(path, 1);
+	PATH(library, "%s/small", scene->place);
+	put_file(library, "no dump at all", O_EXCL);
+	tell_mapping(scene, library);
+	usleep(20000);
+	finish(scene);
+	struct bytes bytes;
+	assert_true(has_member(scene, member, &bytes));
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(library, F_OK), 0);
+	assert_int_equal(collector_totals(scene->collector).dump_count, 1);
+}
+
+static void test_two_dumps_of_one_name(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(inner, "%s/inner", scene->place);
+	assert_int_equal(mkdir(inner, 0755), 0);
+	PATH(first, "%s/jit-1.dump", scene->place);
+	PATH(second, "%s/inner/jit-1.dump", scene->place);
+	put_dump(first, 1);
+	put_dump(second, 1);
+	tell_mapping(scene, first);
+	tell_mapping(scene, second);
+	tell_mapping(scene, second);
+	PATH(member, "process/%d/jit/jit-1.dump", scene->child);
+	PATH(other, "process/%d/jit/jit-1.dump-2", scene->child);
+	finish(scene);
+	struct bytes bytes;
+	assert_true(has_member(scene, member, &bytes));
+	assert_true(has_member(scene, other, &bytes));
+	assert_int_equal(collector_totals(scene->collector).dump_count, 2);
+}
+
+static void test_dumps_in_the_private_directory_need_no_mapping(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(inner, "%s/.debug", scene->dir.path);
+	assert_int_equal(mkdir(inner, 0755), 0);
+	PATH(path, "%s/jit-%d.dump", inner, scene->child);
+	PATH(nobodys, "%s/jit-0.dump", inner);
+	PATH(map, "%s/perf-%d.map", scene->dir.path, scene->child);
+	put_dump(path, (uint32_t)scene->child);
+	put_dump(nobodys, 0x7fffffff);
+	put_file(map, "1000 10 alpha\n", O_EXCL);
+	PATH(member, "process/%d/jit/jit-%d.dump", scene->child, scene->child);
+	PATH(map_member, "process/%d/perf.map", scene->child);
+	finish(scene);
+	struct bytes bytes;
+	assert_true(has_member(scene, member, &bytes));
+	assert_true(has_member(scene, "unclaimed/jit-0.dump", &bytes));
+	expect_text(scene, map_member, "1000 10 alpha\n");
+	assert_true(has_note(scene, "no process of this recording"));
+}
+
+static void test_attached_processes_keep_their_files(void **state)
+{
+	struct scene *scene = *state;
+	start_child(scene);
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	PATH(times_member, "process/%d/perf.map.times", scene->child);
+	put_file(path, "1000 10 before\n", O_EXCL);
+	start(scene, (struct collector_options){ .attached = true });
+	collector_process(scene->collector, scene->child, 0);
+	usleep(30000);
+	put_file(path, "1010 10 after\n", O_APPEND);
+	usleep(20000);
+	finish(scene);
+	expect_text(scene, member, "1000 10 before\n1010 10 after\n");
+	struct bytes text;
+	struct perfmap_times times;
+	struct perfmap_stretch stretch;
+	assert_true(has_member(scene, times_member, &text));
+	assert_int_equal(perfmap_times_init(&times, text), 0);
+	assert_int_equal(perfmap_times_at(&times, 14, &stretch), 1);
+	assert_int_equal(stretch.latest_ns, 0);
+	assert_int_equal(perfmap_times_at(&times, 28, &stretch), 1);
+	assert_true(stretch.earliest_ns > 0);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* A map in a root of its own, under the PID that the process has in its namespace. */
+static void test_a_map_in_another_namespace(void **state)
+{
+	struct scene *scene = *state;
+	PATH(tmp, "%s/tmp", scene->place);
+	PATH(script,
+	     "exec unshare -rpfm --mount-proc sh -c 'mount --bind %s /tmp && "
+	     "printf \"1000 10 inside\\n\" >/tmp/perf-$$.map && sleep 2' 2>/dev/null",
+	     tmp);
+	assert_int_equal(mkdir(tmp, 0777), 0);
+	if (geteuid() != 0 || system("unshare -rpfm --mount-proc true 2>/dev/null") != 0) // NOLINT
+		skip();
+	start(scene, (struct collector_options){ 0 });
+	const pid_t child = fork();
+	if (child == 0) {
+		execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	usleep(500000);
+	/* The one inside is a child of unshare's. */
+	PATH(children, "/proc/%d/task/%d/children", child, child);
+	FILE *list = fopen(children, "re");
+	int inside = 0;
+	if (list) {
+		(void)!fscanf(list, "%d", &inside); // NOLINT
+		fclose(list);
+	}
+	assert_true(inside > 0);
+	collector_process(scene->collector, inside, os_clock_mono_ns());
+	usleep(100000);
+	kill(inside, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	collector_exit(scene->collector, inside, os_clock_mono_ns());
+	finish(scene);
+	PATH(member, "process/%d/perf.map", inside);
+	expect_text(scene, member, "1000 10 inside\n");
+	PATH(facts, "nspid=%d,1\t", inside);
+	assert_true(member_holds(scene, "processes.tsv", facts));
+	assert_true(member_holds(scene, "processes.tsv", "root=other"));
+}
+
+static void test_many_processes_and_pids_used_again(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	for (int round = 0; round < 2; round++) {
+		for (pid_t pid = 1000000; pid < 1003000; pid++) {
+			collector_process(scene->collector, pid, 5);
+			collector_exec(scene->collector, pid, 6);
+			collector_exit(scene->collector, pid, 7);
+		}
+	}
+	finish(scene);
+	assert_int_equal(collector_totals(scene->collector).process_count, 6000);
+}
+
+static void test_about_is_json(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	const char *const command[] = { "sh", "-c", "echo \"\x01\xff\\\"", NULL };
+	const char *const notes[] = { "It was a test.\n" };
+	struct bundle_writer *writer;
+	const struct collector_about about = {
+		.command = command, .runtimes = scene->runtimes, .notes = notes, .note_count = 1
+	};
+	assert_int_equal(bundle_writer_open(&writer, scene->recording_fd, true), 0);
+	assert_int_equal(collector_finish(scene->collector, writer, &about), 0);
+	assert_int_equal(bundle_writer_close(writer), 0);
+	if (system("command -v python3 >/dev/null 2>&1") != 0) // NOLINT
+		skip();
+	PATH(check,
+	     "python3 -c 'import json, zipfile; a = json.loads(zipfile.ZipFile(\"%s\")"
+	     ".read(\"about.json\")); assert a[\"format\"] == 1 and len(a[\"command\"]) == 3 and "
+	     "a[\"start\"][\"monotonic_ns\"] <= a[\"end\"][\"monotonic_ns\"]'",
+	     scene->recording_path);
+	assert_int_equal(system(check), 0); // NOLINT
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	os_file_guard();
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_map_is_followed_copied_and_removed),
+		TEST(test_keep_leaves_files),
+		TEST(test_the_map_of_another_process_is_left_alone),
+		TEST(test_what_an_earlier_process_left_is_not_taken),
+		TEST(test_a_link_is_refused),
+		TEST(test_another_owner_is_refused),
+		TEST(test_a_dump_is_held_whatever_happens_to_its_name),
+		TEST(test_a_dump_that_is_not_yet_one),
+		TEST(test_two_dumps_of_one_name),
+		TEST(test_dumps_in_the_private_directory_need_no_mapping),
+		TEST(test_attached_processes_keep_their_files),
+		TEST(test_a_map_in_another_namespace),
+		TEST(test_many_processes_and_pids_used_again),
+		TEST(test_about_is_json),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
