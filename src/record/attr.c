@@ -100,7 +100,7 @@ static void set_common(struct perf_event_attr *attr, const struct attr_support *
 			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	if (wants->stacks != RECORD_STACKS_NONE)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (wants->stacks == RECORD_STACKS_DWARF && user_registers) {
+	if (wants->stacks == RECORD_STACKS_DWARF && user_registers != 0) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = user_registers;
 		attr->sample_stack_user = wants->stack_bytes;

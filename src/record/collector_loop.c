@@ -123,7 +123,6 @@ static void on_process(struct collector *c, const struct message *message)
 
 static void on_message(struct collector *c, const struct message *message)
 {
-	const char *path = (const char *)c->current.paths.data + message->path_off;
 	uint32_t index;
 	switch (message->kind) {
 	case MESSAGE_PROCESS:
@@ -136,7 +135,8 @@ static void on_message(struct collector *c, const struct message *message)
 			c->processes.items[index].end_ns = message->time_ns ? message->time_ns : 1;
 		return;
 	case MESSAGE_MAPPING:
-		collector_open_dump(c, message, path);
+		collector_open_dump(c, message,
+				    (const char *)c->current.paths.data + message->path_off);
 		return;
 	}
 }

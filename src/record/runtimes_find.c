@@ -78,24 +78,23 @@ const char *runtimes_find_program(struct arena *arena, const char *name, const c
 	}
 }
 
-/* The last "12.3" or "-14" in one part of a path; false where there is none. */
-static bool version_in(const char *part, size_t size, size_t *start, size_t *length)
+/* The last "12.3" in one part of a path, or "-14" where `take_whole`. */
+static bool version_in(struct bytes part, bool take_whole, struct bytes *version)
 {
 	bool found = false;
-	for (size_t i = 0; i < size; i++) {
-		if (!isdigit((unsigned char)part[i]))
-			continue;
+	for (size_t i = 0; i < part.size; i++) {
 		size_t end = i;
 		bool has_dot = false;
-		while (end < size && (isdigit((unsigned char)part[end]) ||
-				      (part[end] == '.' && end + 1 < size &&
-				       isdigit((unsigned char)part[end + 1])))) {
-			has_dot |= part[end] == '.';
+		while (end < part.size && (isdigit(part.data[end]) ||
+					   (end > i && part.data[end] == '.' &&
+					    end + 1 < part.size && isdigit(part.data[end + 1])))) {
+			has_dot |= part.data[end] == '.';
 			end++;
 		}
-		if (has_dot || (i > 0 && part[i - 1] == '-')) {
-			*start = i;
-			*length = end - i;
+		if (end == i)
+			continue;
+		if (has_dot || (take_whole && i > 0 && part.data[i - 1] == '-')) {
+			*version = (struct bytes){ part.data + i, end - i };
 			found = true;
 		}
 		i = end;
@@ -103,22 +102,31 @@ static bool version_in(const char *part, size_t size, size_t *start, size_t *len
 	return found;
 }
 
+/* The part of a path that ends at `*end`, which moves to the end of the part before. */
+static struct bytes part_before(const char *path, size_t *end)
+{
+	size_t begin = *end;
+	while (begin > 0 && path[begin - 1] != '/')
+		begin--;
+	const struct bytes part = { (const uint8_t *)path + begin, *end - begin };
+	*end = begin ? begin - 1 : 0;
+	return part;
+}
+
+/* Of the program's own name, or of the folder of a version manager: X/bin/NAME. */
 const char *runtimes_path_version(struct arena *arena, const char *path)
 {
 	size_t end = strlen(path);
-	while (end > 0) {
-		size_t begin = end;
-		while (begin > 0 && path[begin - 1] != '/')
-			begin--;
-		size_t start;
-		size_t length;
-		if (version_in(path + begin, end - begin, &start, &length)) {
-			const char *copy = runtimes_copy(arena, path + begin + start, length);
-			return copy ? copy : "";
-		}
-		end = begin ? begin - 1 : 0;
+	struct bytes version;
+	bool found = version_in(part_before(path, &end), true, &version);
+	if (!found) {
+		const struct bytes folder = part_before(path, &end);
+		const bool is_bin = folder.size == 3 && memcmp(folder.data, "bin", 3) == 0;
+		found = is_bin && version_in(part_before(path, &end), false, &version);
 	}
-	return "";
+	const char *copy =
+	    found ? runtimes_copy(arena, (const char *)version.data, version.size) : NULL;
+	return copy ? copy : "";
 }
 
 /* The first bytes of a small file beside a program: DIR-OF-PROGRAM/RELATIVE. */

@@ -297,8 +297,10 @@ static void test_another_owner_is_refused(void **state)
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
 	PATH(path, "/tmp/perf-%d.map", scene->child);
 	PATH(member, "process/%d/perf.map", scene->child);
-	put_file(path, "1000 10 alpha\n", O_EXCL);
-	assert_int_equal(chown(path, 12345, 12345), 0);
+	PATH(elsewhere, "%s/perf.map", scene->place);
+	put_file(elsewhere, "1000 10 alpha\n", O_EXCL);
+	assert_int_equal(chown(elsewhere, 12345, 12345), 0);
+	assert_int_equal(rename(elsewhere, path), 0);
 	usleep(20000);
 	finish(scene);
 	struct bytes bytes;
