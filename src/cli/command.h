@@ -72,15 +72,16 @@ struct command {
 	const struct argp_option *options;      /* NULL: none but --help */
 	const struct command_section *sections; /* ended by { 0 }; may be NULL */
 	const struct command_example *examples; /* ended by { 0 }; may be NULL */
-	const struct command_exit *extra_exits; /* besides 0, 1 and 2; ended by { 0 } */
-	unsigned needs;                         /* enum command_needs */
+	const struct command_exit
+	    *extra_exits; /* besides, or instead of, the common 0, 1, 2; ended by { 0 } */
+	unsigned needs;   /* enum command_needs */
 	bool is_in_order; /* options end at the first argument, as before a command to run */
 	argp_parser_t parse;
 	int (*run)(int argc, char **argv); /* argv[0] is "polyperf NAME"; returns an exit_status */
 };
 
 /* In the order in which help lists them. */
-#define COMMAND_LIST(X) X(report) X(script) X(help)
+#define COMMAND_LIST(X) X(report) X(script) X(lint) X(help)
 
 #define X(name) extern const struct command cmd_##name;
 COMMAND_LIST(X)

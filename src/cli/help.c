@@ -142,9 +142,20 @@ void help_usage(struct sink *out, const struct command *command, size_t width)
 	}
 }
 
-static void put_exits(struct sink *out, const struct command_exit *exits, size_t width)
+bool help_has_exit(const struct command_exit *exits, int status)
+{
+	for (; exits && exits->meaning; exits++)
+		if (exits->status == status)
+			return true;
+	return false;
+}
+
+static void put_exits(struct sink *out, const struct command_exit *exits,
+		      const struct command_exit *replaced_by, size_t width)
 {
 	for (; exits && exits->meaning; exits++) {
+		if (help_has_exit(replaced_by, exits->status))
+			continue;
 		const size_t start = out->size;
 		sink_printf(out, "  %d", exits->status);
 		put_at_column(out, out->size - start, 7, exits->meaning, width);
@@ -183,8 +194,8 @@ void help_command(struct sink *out, const struct command *command, size_t width)
 	}
 	put_examples(out, command->examples, width);
 	sink_text(out, "\nExit status:\n");
-	put_exits(out, help_common_exits, width);
-	put_exits(out, command->extra_exits, width);
+	put_exits(out, help_common_exits, command->extra_exits, width);
+	put_exits(out, command->extra_exits, NULL, width);
 }
 
 void help_overview(struct sink *out, size_t width)

@@ -20,6 +20,11 @@ void help_usage(struct sink *out, const struct command *command, size_t width);
 /* The exit statuses of every command, ended by { 0, NULL }. */
 extern const struct command_exit help_common_exits[];
 
+/* True if a list ended by { 0, NULL }, or NULL, tells the meaning of `status`: a
+ * command's own list takes the place of the common meanings.
+ */
+bool help_has_exit(const struct command_exit *exits, int status);
+
 /* What command->needs means, or NULL. */
 const char *help_needs(unsigned needs);
 

@@ -110,9 +110,12 @@ static void put_options(struct sink *out, const struct argp_option *options)
 	}
 }
 
-static void put_exits(struct sink *out, const struct command_exit *exits)
+static void put_exits(struct sink *out, const struct command_exit *exits,
+		      const struct command_exit *replaced_by)
 {
 	for (; exits && exits->meaning; exits++) {
+		if (help_has_exit(replaced_by, exits->status))
+			continue;
 		sink_printf(out, ".TP\n\\fB%d\\fR\n", exits->status);
 		put_cstr(out, exits->meaning);
 		sink_text(out, "\n");
@@ -170,7 +173,7 @@ static void man_overview(struct sink *out)
 		sink_text(out, "\n");
 	}
 	put_heading(out, "Exit status");
-	put_exits(out, help_common_exits);
+	put_exits(out, help_common_exits, NULL);
 	put_heading(out, "Environment");
 	sink_text(out, ".TP\n\\fBPOLYPERF_PAGER\\fR, \\fBPAGER\\fR\n"
 		       "The program that long output on a terminal goes through; "
@@ -217,8 +220,8 @@ static void man_command(struct sink *out, const struct command *command)
 		sink_text(out, "\n");
 	}
 	put_heading(out, "Exit status");
-	put_exits(out, help_common_exits);
-	put_exits(out, command->extra_exits);
+	put_exits(out, help_common_exits, command->extra_exits);
+	put_exits(out, command->extra_exits, NULL);
 	put_see_also(out, command);
 }
 

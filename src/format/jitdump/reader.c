@@ -72,7 +72,7 @@ int jitdump_reader_init(struct jitdump_reader *reader, struct bytes file)
 	c.swap = reader->swap;
 
 	reader->version = cursor_u32(&c);
-	const uint32_t header_size = cursor_u32(&c);
+	reader->claimed_header_size = cursor_u32(&c);
 	reader->elf_machine = cursor_u32(&c);
 	reader->is_v8_pad = cursor_u32(&c) == V8_PAD;
 	reader->pid = cursor_u32(&c);
@@ -83,6 +83,7 @@ int jitdump_reader_init(struct jitdump_reader *reader, struct bytes file)
 	/* One LLVM left the flags uninitialised: a bit among others that nobody defined says
 	 * nothing. */
 	reader->is_arch_timestamp = reader->flags == JITDUMP_FLAG_ARCH_TIMESTAMP;
+	const uint32_t header_size = reader->claimed_header_size;
 	reader->header_size = header_size;
 	if (header_size < JITDUMP_HEADER_SIZE || header_size > HEADER_SIZE_MAX ||
 	    header_size > file.size)

@@ -68,7 +68,6 @@ struct jitdump_record {
 };
 
 enum jitdump_problem_kind {
-	JITDUMP_PROBLEM_HEADER,   /* the header's size field is nonsense; 40 was taken */
 	JITDUMP_PROBLEM_GARBAGE,  /* bytes that are no record */
 	JITDUMP_PROBLEM_ZEROS,    /* zero bytes to the end of the file */
 	JITDUMP_PROBLEM_CUT_FILE, /* the file ends inside the record */
@@ -94,12 +93,13 @@ struct jitdump_reader {
 	bool is_arch_timestamp;
 	bool is_v8_pad; /* the header's pad is 0xdeadbeef: V8 wrote this */
 	uint32_t version;
-	uint32_t header_size;
-	uint32_t pid;         /* header's; in the runtime's PID namespace */
-	uint32_t elf_machine; /* garbage in CPython 3.13.0 */
-	uint64_t header_time; /* any clock, wall time in V8 and CPython: for lint only */
-	uint64_t flags;       /* as found; garbage in some LLVM versions */
-	uint64_t anchor_time; /* of the first record with a time; 0: there is none */
+	uint32_t header_size;         /* where records begin: 40 where the field is nonsense */
+	uint32_t claimed_header_size; /* the field */
+	uint32_t pid;                 /* header's; in the runtime's PID namespace */
+	uint32_t elf_machine;         /* garbage in CPython 3.13.0 */
+	uint64_t header_time;         /* any clock, wall time in V8 and CPython: for lint only */
+	uint64_t flags;               /* as found; garbage in some LLVM versions */
+	uint64_t anchor_time;         /* of the first record with a time; 0: there is none */
 	uint64_t problem_count;
 	uint64_t skipped_bytes;
 	/* May be NULL. Called at each place where bytes were passed over. */
