@@ -59,7 +59,7 @@ static void tell_runtimes(const struct session *s)
 	const char *last = "";
 	for (size_t i = 0; i < runtimes_count(s->runtimes); i++) {
 		const struct runtimes_setting setting = runtimes_setting(s->runtimes, i);
-		if (strcmp(setting.runtime, last) != 0)
+		if (*setting.variable && strcmp(setting.runtime, last) != 0)
 			sink_printf(&names, "%s%s", names.size ? ", " : "", setting.runtime);
 		last = setting.runtime;
 	}
@@ -68,9 +68,11 @@ static void tell_runtimes(const struct session *s)
 		say_note(&s->say, "JIT symbols are switched on for %s", (const char *)names.data);
 	for (size_t i = 0; i < runtimes_count(s->runtimes); i++) {
 		const struct runtimes_setting setting = runtimes_setting(s->runtimes, i);
-		say_detail(&s->say, "%s: %s=%s (%s)", setting.runtime, setting.variable,
-			   setting.value, setting.why);
+		say_detail(&s->say, "%s: %s%s%s (%s)", setting.runtime, setting.variable,
+			   *setting.variable ? "=" : "", setting.value, setting.why);
 	}
+	for (size_t i = 0; i < runtimes_note_count(s->runtimes); i++)
+		say_warning(&s->say, "%s", runtimes_note(s->runtimes, i).text);
 	sink_clear(&names);
 }
 
@@ -104,14 +106,16 @@ static int start_child(struct session *s)
 {
 	const struct record_options *o = s->options;
 	char *const *environment = o->environment ? o->environment : environ;
+	char *const *command = o->command;
 	if (session_follows_command(s)) {
 		const int result = start_runtimes(s);
 		if (result < 0)
 			return result;
 		environment = runtimes_environment(s->runtimes);
+		command = runtimes_command(s->runtimes);
 	}
 	const struct child_options child = {
-		.command = o->command,
+		.command = command,
 		.environment = environment,
 		.signal_mask = &s->old_mask,
 		.stdout_to_stderr = o->output && strcmp(o->output, "-") == 0,
