@@ -86,15 +86,23 @@ static void learn_cmdline(struct perfdata *file, struct cursor c)
 	}
 }
 
-static struct perfdata_source *source_of_ids(const struct perfdata *file, struct cursor ids,
-					     size_t index, bool by_place)
+/* The event at the same place if nothing speaks against it, else the owner of the ids. */
+static struct perfdata_source *described_source(const struct perfdata *file, struct cursor ids,
+						size_t index)
 {
-	while (cursor_left(&ids) >= 8) {
-		struct perfdata_source *source = perfdata_find_id(file, cursor_u64(&ids));
-		if (source)
-			return source;
+	struct perfdata_source *here =
+	    index < file->sources.count ? file->sources.items[index] : NULL;
+	if (cursor_left(&ids) < 8)
+		return here;
+	uint64_t id = cursor_u64(&ids);
+	if (here && here->event.id_count && here->event.ids[0] == id)
+		return here;
+	struct perfdata_source *source = perfdata_find_id(file, id);
+	while (!source && cursor_left(&ids) >= 8) {
+		id = cursor_u64(&ids);
+		source = perfdata_find_id(file, id);
 	}
-	return by_place && index < file->sources.count ? file->sources.items[index] : NULL;
+	return source;
 }
 
 static void learn_event_names(struct perfdata *file, struct cursor c)
@@ -107,8 +115,7 @@ static void learn_event_names(struct perfdata *file, struct cursor c)
 		const uint32_t name_size = cursor_u32(&c);
 		const struct bytes name = cursor_take(&c, name_size);
 		const struct cursor ids = cursor_sub(&c, 8 * (size_t)id_count);
-		struct perfdata_source *source =
-		    source_of_ids(file, ids, i, count == file->sources.count);
+		struct perfdata_source *source = described_source(file, ids, i);
 		if (!cursor_failed(&c) && source)
 			perfdata_set_name(file, source, name);
 	}

@@ -87,6 +87,7 @@ int perfdata_inflate_feed(struct perfdata *file, const struct perfdata_record *o
 	}
 	struct perfdata_inflate *inflate = file->inflate;
 	file->compressed = true;
+	file->has_odd_sizes = true;
 	inflate->offset = outer->offset;
 	struct bytes payload;
 	if (!payload_of(file, outer, &payload)) {

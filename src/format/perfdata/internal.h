@@ -47,7 +47,9 @@ struct perfdata {
 	bool big_endian;
 	bool pipe;
 	bool interrupted;
-	bool compressed;
+	bool compressed;                  /* said so, or seen */
+	bool has_odd_sizes;               /* compressed records were seen in this pass */
+	bool at_end;                      /* of this pass */
 	struct perfdata_inflate *inflate; /* NULL before the first compressed record */
 	bool inflating;                   /* the current outer record may still give records */
 

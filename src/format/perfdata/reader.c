@@ -74,11 +74,13 @@ static bool plausible_run(const struct perfdata *file, const uint8_t *at, int wa
 	return true;
 }
 
+/* The second pass over the records must go as the first did, so `end` stays. */
 static int end_here(struct perfdata *file)
 {
-	if (file->pipe || file->interrupted)
+	if (!file->at_end && (file->pipe || file->interrupted))
 		file->end_offset = (uint64_t)(file->pos - file->in.data);
-	file->end = file->pos;
+	file->at_end = true;
+	file->pos = file->end;
 	return 0;
 }
 
@@ -99,7 +101,7 @@ static int resynchronise(struct perfdata *file)
 	const int wanted = is_cut ? LONG_RUN : SHORT_RUN;
 	const int at_end = is_cut ? SHORT_RUN : 1;
 	/* Only compressed records have sizes that are no multiple of 8. */
-	const size_t step = file->compressed || file->pipe ? 1 : 8;
+	const size_t step = file->has_odd_sizes || file->pipe ? 1 : 8;
 	for (size_t skipped = step; skipped < left; skipped += step) {
 		if (plausible_run(file, file->pos + skipped, wanted, at_end)) {
 			perfdata_note(file, 0, offset, STATUS_CORRUPT,
@@ -213,6 +215,8 @@ void perfdata_rewind(struct perfdata *file)
 	file->pos = file->data_begin;
 	file->ordinal = 0;
 	file->inflating = false;
+	file->has_odd_sizes = false;
+	file->at_end = false;
 	perfdata_inflate_rewind(file->inflate);
 }
 

@@ -159,6 +159,36 @@ static void test_garbage_between_records(void **state)
 	}
 }
 
+/* What one pass learned (here: that sizes may be odd) must not lead another one elsewhere. */
+static void test_all_passes_go_the_same_way(void **state)
+{
+	(void)state;
+	struct wire w = { 0 };
+	struct bytes in;
+	uint64_t ips[16];
+	wire_begin(&w, &EVENT, 1);
+	put_sample(&w, 1);
+	sink_zeros(&w.out, 13);
+	for (uint64_t ip = 2; ip < 7; ip++)
+		put_sample(&w, ip);
+	sink_zeros(&w.out, 3);
+	for (uint64_t ip = 7; ip < 12; ip++)
+		put_sample(&w, ip);
+	const size_t at = wire_record(&w, PERFDATA_COMPRESSED, 0);
+	wire_put(&w, "odd", 3);
+	wire_end_record(&w, at);
+	wire_end_data(&w, NULL, 0);
+	struct perfdata *file = open_copy(&w, &in);
+	const size_t first = read_ips(file, ips, 16);
+	assert_int_equal(first, 6);
+	for (int pass = 0; pass < 3; pass++) {
+		perfdata_rewind(file);
+		assert_int_equal(read_ips(file, ips, 16), first);
+		assert_int_equal(perfdata_end_offset(file), in.size);
+	}
+	close_copy(file, in, &w);
+}
+
 static void test_record_larger_than_the_rest(void **state)
 {
 	(void)state;
@@ -387,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_interrupted_recording_with_zero_tail),
 		cmocka_unit_test(test_zip_tail),
 		cmocka_unit_test(test_garbage_between_records),
+		cmocka_unit_test(test_all_passes_go_the_same_way),
 		cmocka_unit_test(test_record_larger_than_the_rest),
 		cmocka_unit_test(test_file_cut_inside_its_data),
 		cmocka_unit_test(test_unknown_types_are_counted_and_given),
