@@ -219,12 +219,31 @@ static void stop_thread(struct collector *c)
 	c->is_running = false;
 }
 
+static void count_survivors(struct collector *c)
+{
+	pid_t last = 0;
+	for (size_t i = 0; i < c->processes.count; i++) {
+		const struct process *process = &c->processes.items[i];
+		if (process->end_ns || kill(process->pid, 0) != 0)
+			continue;
+		last = process->pid;
+		c->totals.survivor_count++;
+	}
+	if (c->totals.survivor_count && c->options.private_dir)
+		collector_add_note(c,
+				   "process %d still runs and may use %s, which is left there: "
+				   "remove it when it has ended",
+				   last, c->options.private_dir->root);
+}
+
 int collector_finish(struct collector *c, struct bundle_writer *writer,
 		     const struct collector_about *about)
 {
 	stop_thread(c);
 	collector_scan_private(c);
 	collector_link_maps(c);
+	if (!c->options.attached)
+		count_survivors(c);
 	const int got = collector_write_members(c, writer, about);
 	/* What the user switched on is the user's. */
 	const bool is_ours = about->runtimes && runtimes_count(about->runtimes) > 0;

@@ -70,7 +70,7 @@ void collector_mapping(struct collector *collector, pid_t pid,
 struct collector_about {
 	const char *const *command; /* ends with NULL */
 	const struct runtimes *runtimes;
-	const char *const *notes; /* of the recorder: whole sentences */
+	const char *const *notes; /* of the recorder: sentences without a full stop */
 	size_t note_count;
 	bool without_kernel; /* no sample is in the kernel: its symbols are not needed */
 };
@@ -91,11 +91,17 @@ struct collector_totals {
 	uint64_t map_bytes;
 	uint64_t dump_bytes;
 	size_t removed_count;
+	/* Processes that we started, directly or not, and that still run: they may still use
+	 * the private directory, and break without it.
+	 */
+	size_t survivor_count;
 };
 
 struct collector_totals collector_totals(const struct collector *collector);
 
-/* Whole sentences about what could not be had ("map of process 7 refused: a link"). */
+/* About what could not be had: "the map of process 7 was refused: perf-7.map is a link".
+ * Sentences without a full stop.
+ */
 size_t collector_note_count(const struct collector *collector);
 const char *collector_note(const struct collector *collector, size_t index);
 

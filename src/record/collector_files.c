@@ -98,8 +98,8 @@ int collector_open_as(const struct process *process, const char *path, int flags
 static void note_no_files(struct collector *c)
 {
 	if (errno == EMFILE || errno == ENFILE)
-		collector_add_note(c, "Some files of runtimes could not be held open: the limit of "
-				      "open files (ulimit -n) was reached.");
+		collector_add_note(c, "some files of runtimes could not be held open: the limit of "
+				      "open files (ulimit -n) was reached");
 }
 
 /* The process that runs now under the number, as seen in that directory. */
@@ -141,16 +141,15 @@ static int open_map_file(struct collector *c, uint32_t directory, uint32_t numbe
 	const bool is_known = process_of_number(c, directory, number) != COLLECTOR_NONE;
 	if (!S_ISREG(st->st_mode)) {
 		if (is_known)
-			collector_add_note(c, "The map of process %u was refused: %s is %s.",
-					   number, name,
-					   S_ISLNK(st->st_mode) ? "a link" : "no file");
+			collector_add_note(c, "the map of process %u was refused: %s is %s", number,
+					   name, S_ISLNK(st->st_mode) ? "a link" : "no file");
 		return -1;
 	}
 	const int fd = openat(at, name, OPEN_UNTRUSTED);
 	if (fd < 0) {
 		note_no_files(c);
 		if (is_known && (errno == EACCES || errno == EPERM))
-			collector_add_note(c, "The map of process %u may not be read.", number);
+			collector_add_note(c, "the map of process %u may not be read", number);
 	}
 	return fd;
 }
@@ -330,8 +329,8 @@ void collector_open_dump(struct collector *c, const struct message *message, con
 		if (judge(dump.fd) == IS_DUMP)
 			collector_add_note(
 			    c,
-			    "The jitdump %s of process %d was refused: it belongs to "
-			    "another user (%u).",
+			    "the jitdump %s of process %d was refused: it belongs to "
+			    "another user (%u)",
 			    path, message->pid, st.st_uid);
 		close(dump.fd);
 		return;

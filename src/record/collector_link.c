@@ -61,8 +61,8 @@ static void take_file(struct collector *c, int directory, const char *name)
 	};
 	if (dump->process == COLLECTOR_NONE)
 		collector_add_note(c,
-				   "The jitdump %s in the private directory was written by no "
-				   "process of this recording.",
+				   "the jitdump %s in the private directory was written by no "
+				   "process of this recording",
 				   name);
 }
 
@@ -141,16 +141,16 @@ void collector_link_maps(struct collector *c)
 		if (!collector_may_own(c, index, map->follow.owner)) {
 			collector_add_note(
 			    c,
-			    "The map of process %d was refused: it belongs to another "
-			    "user (%u).",
+			    "the map of process %d was refused: it belongs to another "
+			    "user (%u)",
 			    pid, map->follow.owner);
 			continue;
 		}
 		if (map->follow.has_shrunk)
 			collector_add_note(
 			    c,
-			    "The map of process %d was cut short while it grew: what "
-			    "it said before that is lost.",
+			    "the map of process %d was cut short while it grew: what "
+			    "it said before that is lost",
 			    pid);
 		map->process = index;
 	}

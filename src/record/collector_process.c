@@ -113,7 +113,7 @@ static void read_root(struct collector *c, int directory, struct process *proces
 		if (errno == EACCES)
 			collector_add_note(c,
 					   "process %d lives in a root of its own that we may not "
-					   "enter: its perf map cannot be had.",
+					   "enter: its perf map cannot be had",
 					   process->pid);
 		return;
 	}

@@ -46,7 +46,7 @@ static int write_map(struct collector *c, struct bundle_writer *writer, size_t i
 		(void)snprintf(name, sizeof(name), "process/%d/perf-%u.map", pid, rank + 1);
 	if (rank)
 		collector_add_note(
-		    c, "Process %d has more than one perf map; reports use the largest.", pid);
+		    c, "process %d has more than one perf map; reports use the largest", pid);
 	map->member = collector_copy(c, name);
 	const uint64_t size = map->follow.known_size - map->follow.skip_off;
 	int got = bundle_writer_add_rest(writer, name, map->follow.fd, map->follow.skip_off, size);
@@ -131,8 +131,8 @@ static int write_kernel(struct collector *c, struct bundle_writer *writer)
 	if (functions.size)
 		got = add_sink(writer, "kernel/kallsyms", &functions);
 	else
-		collector_add_note(c, "The kernel hides its symbols (kernel.kptr_restrict): its "
-				      "functions cannot be named later.");
+		collector_add_note(c, "the kernel hides its symbols (kernel.kptr_restrict): its "
+				      "functions cannot be named later");
 	sink_clear(&functions);
 	return got;
 }

@@ -197,7 +197,7 @@ static int tell_obstacles(struct runtimes *runtimes, uint32_t facts)
 		if (!obstacle || !matters || runtimes->off >> i & 1)
 			continue;
 		const char *text =
-		    runtimes_printf(&runtimes->arena, "%s is left alone: %s.", name, obstacle);
+		    runtimes_printf(&runtimes->arena, "%s is left alone: %s", name, obstacle);
 		struct runtimes_note *note = vector_push(&runtimes->notes);
 		if (!text || !note)
 			return STATUS_NO_MEMORY;

@@ -64,7 +64,7 @@ struct runtimes_setting runtimes_setting(const struct runtimes *runtimes, size_t
 /* Why a runtime could not be set up; only for those that could matter here. */
 struct runtimes_note {
 	const char *runtime;
-	const char *text; /* a whole sentence */
+	const char *text; /* a sentence without a full stop */
 	bool is_expected;
 };
 

@@ -278,9 +278,10 @@ void session_close(struct session *s)
 	events_close(&s->events);
 	vector_clear(&s->event_list);
 	data_file_abandon(&s->file);
+	const bool is_used = s->collector && collector_totals(s->collector).survivor_count;
 	collector_free(s->collector);
 	runtimes_free(s->runtimes);
-	if (s->private_dir.path && s->options->keep)
+	if (s->private_dir.path && (s->options->keep || is_used))
 		private_dir_keep(&s->private_dir);
 	else if (s->private_dir.path)
 		private_dir_remove(&s->private_dir);

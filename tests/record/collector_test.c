@@ -368,6 +368,16 @@ static void test_a_dump_that_is_not_yet_one(void **state)
 	assert_int_equal(collector_totals(scene->collector).dump_count, 1);
 }
 
+static void test_survivors_are_told(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	collector_process(scene->collector, getpid(), os_clock_mono_ns());
+	finish(scene);
+	assert_int_equal(collector_totals(scene->collector).survivor_count, 1);
+	assert_true(has_note(scene, "still runs"));
+}
+
 static void test_two_dumps_of_one_name(void **state)
 {
 	struct scene *scene = *state;
@@ -536,6 +546,7 @@ int main(void)
 		TEST(test_another_owner_is_refused),
 		TEST(test_a_dump_is_held_whatever_happens_to_its_name),
 		TEST(test_a_dump_that_is_not_yet_one),
+		TEST(test_survivors_are_told),
 		TEST(test_two_dumps_of_one_name),
 		TEST(test_dumps_in_the_private_directory_need_no_mapping),
 		TEST(test_attached_processes_keep_their_files),
