@@ -154,6 +154,8 @@ struct perf_event_attr attr_for_sideband(const struct attr_support *support,
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
+		/* Unwind tables lie in mappings that are not executable. */
+		.mmap_data = wants->stacks == RECORD_STACKS_DWARF,
 		.comm = 1,
 		.task = 1,
 		.comm_exec = support->comm_exec,

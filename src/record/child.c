@@ -25,7 +25,7 @@ static _Noreturn void wait_and_exec(const struct child_options *options, int go_
 	if (options->stdout_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	sigprocmask(SIG_SETMASK, options->signal_mask, NULL);
-	execvpe(options->command[0], options->command, options->environment);
+	execvpe(options->command[0], (char *const *)options->command, options->environment);
 	const int error = errno;
 	if (write(error_fd, &error, sizeof(error)) != (ssize_t)sizeof(error))
 		_exit(126);

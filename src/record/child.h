@@ -22,7 +22,7 @@ struct child {
 };
 
 struct child_options {
-	char *const *command;
+	const char *const *command;
 	char *const *environment;
 	const sigset_t *signal_mask; /* that the command shall have */
 	bool stdout_to_stderr;       /* our own standard output is for the recording */

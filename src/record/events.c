@@ -94,6 +94,12 @@ static int settle(struct events *events, struct open_event *event, pid_t tid,
 	}
 }
 
+/* All modes of the CPU are left out by what the name, the user and the kernel exclude. */
+static bool is_empty(const struct open_event *event)
+{
+	return !event->is_sideband && event->attr.exclude_user && event->attr.exclude_kernel;
+}
+
 static struct open_event *add_event(struct events *events)
 {
 	return vector_push(&events->list);
@@ -167,6 +173,11 @@ int events_open(struct events *events, const struct events_target *target,
 	const struct proc_ids *tids = target->system_wide ? &all : target->tids;
 	for (size_t i = 0; result == 0 && i < events->list.count; i++) {
 		struct open_event *event = &events->list.items[i];
+		if (is_empty(event)) {
+			say_error(say, "%s samples the kernel only, which is left out here",
+				  event->event.name);
+			return STATUS_DENIED;
+		}
 		refusal.what = event->event.name;
 		refusal.pid = target->on_exec || target->system_wide ? 0 : tids->items[0];
 		result = settle(events, event, tids->items[0], &plan->wants, say);

@@ -43,13 +43,16 @@ enum {
 	RECORD_STACK_BYTES_LIMIT = 65528, /* the kernel's */
 };
 
+/* For frequency_hz: as many as kernel.perf_event_max_sample_rate allows. */
+#define RECORD_FREQUENCY_MAX UINT64_MAX
+
 /* All zero is the default of each. Everything is borrowed while record_run() runs. */
 struct record_options {
 	const char *output; /* NULL: "perf.data" */
 
 	/* What to record; a command beside pids or system_wide only tells for how long. */
-	char *const *command;     /* ends with NULL */
-	char *const *environment; /* of the command; NULL: ours */
+	const char *const *command; /* ends with NULL */
+	char *const *environment;   /* of the command; NULL: ours */
 	const pid_t *pids;
 	size_t pid_count;
 	bool system_wide;
@@ -88,6 +91,7 @@ struct record_result {
 	size_t runtime_file_count; /* dumps and maps in the recording */
 	bool has_command_status;
 	int command_status; /* as wait(2) gives it */
+	bool is_cut;        /* the duration was over first: how the command ended is our doing */
 	/* The command could not be started (then nothing was recorded): 127 or 126, as a
 	 * shell has it. Else 0.
 	 */

@@ -41,12 +41,14 @@ static void put_time_conv(struct session *s, struct sink *out)
 static void put_processes(struct session *s, struct sink *out, uint64_t sample_type)
 {
 	struct proc_ids pids = { 0 };
+	const struct synthesize_want want = { sample_type,
+					      s->options->stacks == RECORD_STACKS_DWARF };
 	if (s->options->system_wide)
 		(void)proc_processes(&pids);
 	for (size_t i = 0; i < pids.count; i++)
-		synthesize_process(out, pids.items[i], sample_type, &s->sideband);
+		synthesize_process(out, pids.items[i], &want, &s->sideband);
 	for (size_t i = 0; i < s->attached.count; i++)
-		synthesize_process(out, s->attached.items[i].pid, sample_type, &s->sideband);
+		synthesize_process(out, s->attached.items[i].pid, &want, &s->sideband);
 	vector_clear(&pids);
 	if (session_follows_command(s)) {
 		synthesize_comm(out, s->child.pid, sample_type);

@@ -57,7 +57,7 @@ static int write_bundle(struct session *s)
 	if (result < 0)
 		return result;
 	const struct collector_about about = {
-		.command = (const char *const *)s->options->command,
+		.command = s->options->command,
 		.runtimes = s->runtimes,
 		.notes = s->kept.texts.items,
 		.note_count = s->kept.texts.count,

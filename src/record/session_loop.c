@@ -141,6 +141,7 @@ static void check_clock(struct loop *loop, uint64_t now_ns)
 	if (now_ns >= loop->stop_ns) {
 		loop->stop_ns = NEVER;
 		events_stop(&s->events);
+		s->result->is_cut = true;
 		if (s->child.pid)
 			end_command(loop, SIGTERM, now_ns);
 		if (!session_follows_command(s))

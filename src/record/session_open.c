@@ -85,7 +85,7 @@ static int start_runtimes(struct session *s)
 	const int result =
 	    runtimes_new(&s->runtimes, &(struct runtimes_options){
 					   .private_dir = s->private_dir.path,
-					   .command = (const char *const *)o->command,
+					   .command = o->command,
 					   .environment = o->environment ? o->environment : environ,
 					   .off = o->runtimes_off,
 					   .off_count = o->runtimes_off_count,
@@ -157,7 +157,7 @@ static void choose_rate(struct session *s, struct attr_wants *wants)
 	const uint64_t limit = os_perf_limits().max_sample_rate;
 	wants->frequency_hz = o->frequency_hz ? o->frequency_hz : RECORD_DEFAULT_FREQUENCY_HZ;
 	if (limit && wants->frequency_hz > limit) {
-		if (o->frequency_hz)
+		if (o->frequency_hz && o->frequency_hz != RECORD_FREQUENCY_MAX)
 			say_warning(&s->say,
 				    "%llu samples a second are not allowed: "
 				    "kernel.perf_event_max_sample_rate is %llu, which is taken",

@@ -93,6 +93,8 @@ static const char *mapping_path(const struct proc_mapping *map)
 static void put_mapping(struct sink *out, pid_t pid, const struct proc_mapping *map,
 			uint64_t sample_type)
 {
+	const uint16_t data_misc = PERFDATA_CPUMODE_USER | PERFDATA_MISC_MMAP_DATA;
+	const bool is_exec = map->prot & PROT_EXEC;
 	const struct perfdata_new_id id = id_of(sample_type, pid, pid);
 	perfdata_put_mmap2(out,
 			   &(struct perfdata_new_mmap2){
@@ -106,13 +108,13 @@ static void put_mapping(struct sink *out, pid_t pid, const struct proc_mapping *
 			       .inode = map->inode,
 			       .prot = map->prot,
 			       .flags = map->flags,
-			       .misc = PERFDATA_CPUMODE_USER,
+			       .misc = is_exec ? PERFDATA_CPUMODE_USER : data_misc,
 			       .path = mapping_path(map),
 			   },
 			   &id);
 }
 
-static void put_mappings(struct sink *out, pid_t pid, uint64_t sample_type,
+static void put_mappings(struct sink *out, pid_t pid, const struct synthesize_want *want,
 			 struct sideband *sideband)
 {
 	enum { MAPS_LIMIT = 64 << 20 };
@@ -127,9 +129,11 @@ static void put_mappings(struct sink *out, pid_t pid, uint64_t sample_type,
 	struct proc_mapping map;
 	proc_maps_open(&maps, sink_bytes(&text));
 	while (proc_maps_next(&maps, &map)) {
-		if (!(map.prot & PROT_EXEC))
+		const bool is_exec = map.prot & PROT_EXEC;
+		if (is_exec || (want->with_data && (map.prot & PROT_READ)))
+			put_mapping(out, pid, &map, want->sample_type);
+		if (!is_exec)
 			continue;
-		put_mapping(out, pid, &map, sample_type);
 		sideband_mapping(sideband, &(struct sideband_mapping){
 					       .pid = pid,
 					       .start_avma = map.start_avma,
@@ -141,7 +145,7 @@ static void put_mappings(struct sink *out, pid_t pid, uint64_t sample_type,
 	sink_clear(&text);
 }
 
-void synthesize_process(struct sink *out, pid_t pid, uint64_t sample_type,
+void synthesize_process(struct sink *out, pid_t pid, const struct synthesize_want *want,
 			struct sideband *sideband)
 {
 	struct proc_ids tids = { 0 };
@@ -152,8 +156,9 @@ void synthesize_process(struct sink *out, pid_t pid, uint64_t sample_type,
 		/* Who started which thread is not known: the first is taken for all of them. */
 		for (size_t i = 0; i < tids.count; i++)
 			put_thread(out, pid, tids.items[i],
-				   tids.items[i] == pid ? parents.parent_pid : pid, sample_type);
-		put_mappings(out, pid, sample_type, sideband);
+				   tids.items[i] == pid ? parents.parent_pid : pid,
+				   want->sample_type);
+		put_mappings(out, pid, want, sideband);
 	}
 	vector_clear(&tids);
 }
