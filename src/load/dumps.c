@@ -40,8 +40,11 @@ static bool is_same_clock(const struct dump *dump)
 		return false;
 	const struct perfdata_attr *attr = &perfdata_event(load->perf, 0)->attr;
 	const bool has_clockid = attr->flags & PERFDATA_ATTR_USE_CLOCKID;
+	/* TIME_CONV leads to the clock of the samples, whichever that is: perf writes it
+	 * where they have the kernel's own clock, our recorder for CLOCK_MONOTONIC.
+	 */
 	if (dump->reader.is_arch_timestamp)
-		return load->has_time_conv && !has_clockid;
+		return load->has_time_conv;
 	return has_clockid && attr->clockid == CLOCK_MONOTONIC_ID;
 }
 

@@ -193,7 +193,10 @@ static int take_namespaces(struct load *load, const struct perfdata_record *reco
 
 static int take_time_conv(struct load *load, const struct perfdata_record *record)
 {
-	load->has_time_conv = perfdata_decode_time_conv(load->perf, record, &load->time_conv) == 0;
+	/* A recorder that was killed has left the place empty. */
+	load->has_time_conv =
+	    perfdata_decode_time_conv(load->perf, record, &load->time_conv) == 0 &&
+	    load->time_conv.mult;
 	return 0;
 }
 

@@ -1,5 +1,8 @@
 #include "os/clock.h"
 
+#include "os/proc.h"
+
+#include <string.h>
 #include <time.h>
 
 static uint64_t read_clock_ns(clockid_t clock)
@@ -54,6 +57,14 @@ static inline bool read_cycles(uint64_t *cycles)
 	return false;
 }
 #endif
+
+bool os_clock_has_steady_cycles(void)
+{
+	char source[32];
+	proc_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+		  sizeof(source));
+	return strcmp(source, "tsc") == 0 || strcmp(source, "arch_sys_counter") == 0;
+}
 
 bool os_clock_cycle_pair(struct os_cycle_pair *pair)
 {

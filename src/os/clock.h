@@ -24,12 +24,17 @@ struct os_clock_pair os_clock_pair(void);
 
 /* The steady cycle counter that user space can read (TSC, CNTVCT), and CLOCK_MONOTONIC
  * at the same moment. False where this build knows of no such counter; whether it is
- * steady on this machine only the kernel knows: ask a ring's cap_user_time.
+ * steady on this machine os_clock_has_steady_cycles() knows.
  */
 struct os_cycle_pair {
 	uint64_t cycles;
 	uint64_t mono_ns;
 };
+
+/* True if the kernel itself tells the time by that counter. False is no proof of the
+ * contrary: a ring's cap_user_time may know more.
+ */
+bool os_clock_has_steady_cycles(void);
 
 bool os_clock_cycle_pair(struct os_cycle_pair *pair);
 

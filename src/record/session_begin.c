@@ -22,15 +22,14 @@ static int start_collector(struct session *s)
 	return 0;
 }
 
-/* The kernel says in every ring's page whether the cycle counter is steady. What it is in
- * terms of CLOCK_MONOTONIC is measured at both ends of the recording; the record keeps
- * its place until then.
+/* What the cycle counter is in terms of CLOCK_MONOTONIC is measured at both ends of the
+ * recording; the record keeps its place until then.
  */
 static void put_time_conv(struct session *s, struct sink *out)
 {
 	const struct perf_event_mmap_page *page = s->events.cpus.items[0].samples.page;
-	if (!page->cap_user_time || !s->events.support.clockid ||
-	    !os_clock_cycle_pair(&s->first_cycles)) {
+	const bool is_steady = page->cap_user_time || os_clock_has_steady_cycles();
+	if (!is_steady || !s->events.support.clockid || !os_clock_cycle_pair(&s->first_cycles)) {
 		s->first_cycles = (struct os_cycle_pair){ 0 };
 		return;
 	}
