@@ -52,27 +52,49 @@ static int take_signals(struct session *s)
 	return 0;
 }
 
-/* One line for all, since nearly all are always set; the variables for those who ask. */
+static bool is_told(const struct session *s, size_t index)
+{
+	const char *runtime = runtimes_setting(s->runtimes, index).runtime;
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(runtimes_setting(s->runtimes, i).runtime, runtime) == 0)
+			return true;
+	return false;
+}
+
+static void tell_setting(const struct session *s, const struct runtimes_setting *setting)
+{
+	const char *equals = *setting->variable ? "=" : "";
+	if (setting->is_expected)
+		say_note(&s->say, "%s: %s%s%s (%s)", setting->runtime, setting->variable, equals,
+			 setting->added, setting->why);
+	else
+		say_detail(&s->say, "%s: %s%s%s (%s)", setting->runtime, setting->variable, equals,
+			   setting->value, setting->why);
+}
+
+/* Those the command names have a line each; one for all others, which are set in case they
+ * are started too; their variables for those who ask.
+ */
 static void tell_runtimes(const struct session *s)
 {
 	struct sink names = { .limit = 1 << 12 };
-	const char *last = "";
 	for (size_t i = 0; i < runtimes_count(s->runtimes); i++) {
 		const struct runtimes_setting setting = runtimes_setting(s->runtimes, i);
-		if (*setting.variable && strcmp(setting.runtime, last) != 0)
+		tell_setting(s, &setting);
+		if (!setting.is_expected && *setting.variable && !is_told(s, i))
 			sink_printf(&names, "%s%s", names.size ? ", " : "", setting.runtime);
-		last = setting.runtime;
 	}
 	sink_u8(&names, 0);
 	if (names.size > 1 && !sink_failed(&names))
-		say_note(&s->say, "JIT symbols are switched on for %s", (const char *)names.data);
-	for (size_t i = 0; i < runtimes_count(s->runtimes); i++) {
-		const struct runtimes_setting setting = runtimes_setting(s->runtimes, i);
-		say_detail(&s->say, "%s: %s%s%s (%s)", setting.runtime, setting.variable,
-			   *setting.variable ? "=" : "", setting.value, setting.why);
+		say_note(&s->say, "JIT symbols are switched on, should they be started, for %s",
+			 (const char *)names.data);
+	for (size_t i = 0; i < runtimes_note_count(s->runtimes); i++) {
+		const struct runtimes_note note = runtimes_note(s->runtimes, i);
+		if (note.is_expected)
+			say_warning(&s->say, "%s", note.text);
+		else
+			say_detail(&s->say, "%s", note.text);
 	}
-	for (size_t i = 0; i < runtimes_note_count(s->runtimes); i++)
-		say_warning(&s->say, "%s", runtimes_note(s->runtimes, i).text);
 	sink_clear(&names);
 }
 
@@ -106,13 +128,13 @@ static int start_child(struct session *s)
 {
 	const struct record_options *o = s->options;
 	char *const *environment = o->environment ? o->environment : environ;
-	char *const *command = o->command;
+	const char *const *command = o->command;
 	if (session_follows_command(s)) {
 		const int result = start_runtimes(s);
 		if (result < 0)
 			return result;
 		environment = runtimes_environment(s->runtimes);
-		command = runtimes_command(s->runtimes);
+		command = (const char *const *)runtimes_command(s->runtimes);
 	}
 	const struct child_options child = {
 		.command = command,

@@ -1,0 +1,392 @@
+/* cmd_record.c - `polyperf record`: options to a recording. */
+#include "base/status.h"
+#include "base/vector.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/parse.h"
+#include "record/runtimes.h"
+#include "record/session.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct record_args {
+	struct record_options options;
+	VECTOR(const char *) events;
+	VECTOR(const char *) runtimes_off;
+	VECTOR(pid_t) pids;
+	char off_names[16][32];
+	bool is_verbose;
+};
+
+enum { KEY_USER_ONLY = 256, KEY_DURATION, KEY_NO_AUTO, KEY_RUNTIME, KEY_KEEP };
+
+static const struct argp_option options[] = {
+	{ .doc = "What to record:" },
+	{ "pid", 'p', "PID[,PID]", 0, "these running processes, and what they start", 0 },
+	{ "all-cpus", 'a', NULL, 0, "everything on this machine", 0 },
+	{ .doc = "When to take a sample:" },
+	{ "event", 'e', "EVENT[,EVENT]", 0,
+	  "by what to sample, by perf's names: `cycles`, `instructions`, `cache-misses`, "
+	  "`branch-misses`, `cpu-clock`, `task-clock`, `page-faults`, `context-switches`, "
+	  "`L1-dcache-load-misses`, `r1a8`, `cpu/event=0x3c/`, ...; `:u` and `:k` behind a name "
+	  "take "
+	  "user space or the kernel only; may be repeated; default `cycles`, and where the machine "
+	  "has no counter for it `cpu-clock`",
+	  0 },
+	{ "freq", 'F', "HZ", 0, "samples a second; `max` is as many as allowed; default 999", 0 },
+	{ "count", 'c', "N", 0, "a sample every N events, instead of -F", 0 },
+	{ "user-only", KEY_USER_ONLY, NULL, 0, "leave the kernel out", 0 },
+	{ "delay", 'D', "MS", 0, "start to sample so many milliseconds after the command", 0 },
+	{ "duration", KEY_DURATION, "SECONDS", 0,
+	  "stop after this time of sampling, and end the command", 0 },
+	{ .doc = "What to take with each sample:" },
+	{ "call-graph", 'g', "HOW", OPTION_ARG_OPTIONAL,
+	  "the callers: `fp` by frame pointers, the default; `dwarf[,BYTES]` by copies of the "
+	  "stack "
+	  "(default 8192 bytes); `no`",
+	  0 },
+	{ .doc = "Where it goes:" },
+	{ "output", 'o', "FILE", 0,
+	  "default `perf.data`; replaced when the new one is whole; `-` is standard output", 0 },
+	{ "compress", 'z', NULL, 0, "compress the samples (zstd)", 0 },
+	{ "mmap-bytes", 'm', "SIZE", 0,
+	  "of the ring of each CPU, such as 16M; larger ones lose less; default 4M, with "
+	  "`-g dwarf` 16M, or what the user may have",
+	  0 },
+	{ .doc = "Runtimes:" },
+	{ "no-auto", KEY_NO_AUTO, NULL, 0, "do not switch the runtimes' JIT symbols on", 0 },
+	{ "runtime", KEY_RUNTIME, "NAME=off", 0, "leave this one alone", 0 },
+	{ "keep", KEY_KEEP, NULL, 0,
+	  "keep the files that runtimes wrote, also beside the recording", 0 },
+	{ .doc = "Messages:" },
+	{ "verbose", 'v', NULL, 0, "list the variables that were set for the command", 0 },
+	{ "quiet", 'q', NULL, 0, "only warnings and errors", 0 },
+	{ 0 },
+};
+
+static bool add_pid(void *context, const char *item)
+{
+	struct record_args *a = context;
+	uint32_t pid;
+	if (!parse_u32(item, &pid) || pid == 0 || pid > INT_MAX)
+		return false;
+	pid_t *slot = vector_push(&a->pids);
+	if (!slot)
+		return false;
+	*slot = (pid_t)pid;
+	return true;
+}
+
+static bool starts_mode(const char *word)
+{
+	return strcmp(word, "fp") == 0 || strcmp(word, "no") == 0 || strcmp(word, "dwarf") == 0 ||
+	       strncmp(word, "dwarf,", 6) == 0;
+}
+
+static void parse_stacks(struct record_options *o, const char *how, struct argp_state *state)
+{
+	/* "-g dwarf" in two words: argp gives optional values only in one. */
+	const char *next = state->next < state->argc ? state->argv[state->next] : NULL;
+	if (!how && next && !state->quoted && starts_mode(next)) {
+		how = next;
+		state->next++;
+	}
+	if (!how || strcmp(how, "fp") == 0) {
+		o->stacks = RECORD_STACKS_FP;
+	} else if (strcmp(how, "no") == 0) {
+		o->stacks = RECORD_STACKS_NONE;
+	} else if (starts_mode(how)) {
+		uint64_t bytes = RECORD_DEFAULT_STACK_BYTES;
+		if (how[5] && (!parse_size_bytes(how + 6, &bytes) || bytes == 0 || bytes % 8 ||
+			       bytes > RECORD_STACK_BYTES_LIMIT))
+			argp_error(state,
+				   "-g dwarf: the bytes of stack are a multiple of 8 up to %d",
+				   RECORD_STACK_BYTES_LIMIT);
+		o->stacks = RECORD_STACKS_DWARF;
+		o->stack_bytes = (uint32_t)bytes;
+	} else {
+		argp_error(state, "-g takes fp, dwarf[,BYTES] or no: %s", how);
+	}
+}
+
+/* A plain number counts milliseconds, as in perf. */
+static bool parse_delay(const char *text, uint64_t *ns)
+{
+	uint64_t ms;
+	if (!parse_u64(text, &ms))
+		return parse_duration_ns(text, ns);
+	*ns = ms * 1000000;
+	return ms < UINT64_MAX / 1000000;
+}
+
+static void parse_runtime(struct record_args *a, const char *text, struct argp_state *state)
+{
+	const char *equals = strchr(text, '=');
+	const size_t size = equals ? (size_t)(equals - text) : 0;
+	const size_t index = a->runtimes_off.count;
+	if (!equals || strcmp(equals, "=off") != 0 || size == 0 ||
+	    size >= sizeof(a->off_names[0]) ||
+	    index >= sizeof(a->off_names) / sizeof(a->off_names[0]))
+		argp_error(state, "--runtime takes NAME=off: %s", text);
+	memcpy(a->off_names[index], text, size);
+	const char **slot = vector_push(&a->runtimes_off);
+	if (slot)
+		*slot = a->off_names[index];
+	for (size_t i = 0; runtimes_name(i); i++)
+		if (strcmp(runtimes_name(i), a->off_names[index]) == 0)
+			return;
+	argp_error(state, "--runtime: there is none named '%s'", a->off_names[index]);
+}
+
+static void parse_frequency(struct record_options *o, const char *arg, struct argp_state *state)
+{
+	o->frequency_hz = RECORD_FREQUENCY_MAX;
+	if (strcmp(arg, "max") != 0 && (!parse_u64(arg, &o->frequency_hz) || o->frequency_hz == 0))
+		argp_error(state, "-F takes a number of samples a second, or max: %s", arg);
+}
+
+static void check(struct record_args *a, struct argp_state *state)
+{
+	struct record_options *o = &a->options;
+	if (!o->command && !a->pids.count && !o->system_wide)
+		argp_error(state, "say what to record: a command, -p PID, or -a");
+	if (a->pids.count && o->system_wide)
+		argp_error(state, "-a and -p exclude each other");
+	if (o->period && o->frequency_hz)
+		argp_error(state, "-c and -F exclude each other");
+	o->events = a->events.items;
+	o->event_count = a->events.count;
+	o->pids = a->pids.items;
+	o->pid_count = a->pids.count;
+	o->runtimes_off = a->runtimes_off.items;
+	o->runtimes_off_count = a->runtimes_off.count;
+}
+
+static void add_event(struct record_args *a, const char *arg)
+{
+	const char **slot = vector_push(&a->events);
+	if (slot)
+		*slot = arg;
+}
+
+static error_t parse_switch(struct record_args *a, int key)
+{
+	struct record_options *o = &a->options;
+	switch (key) {
+	case 'a':
+		o->system_wide = true;
+		return 0;
+	case 'z':
+		o->compress = true;
+		return 0;
+	case 'v':
+		a->is_verbose = true;
+		return 0;
+	case 'q':
+		message_quiet();
+		return 0;
+	case KEY_USER_ONLY:
+		o->user_only = true;
+		return 0;
+	case KEY_NO_AUTO:
+		o->no_auto = true;
+		return 0;
+	case KEY_KEEP:
+		o->keep = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record_args *a = state->input;
+	struct record_options *o = &a->options;
+	uint64_t bytes;
+	switch (key) {
+	case 'p':
+		if (!parse_list(arg, add_pid, a))
+			argp_error(state, "-p takes process ids: %s", arg);
+		return 0;
+	case 'e':
+		add_event(a, arg);
+		return 0;
+	case 'F':
+		parse_frequency(o, arg, state);
+		return 0;
+	case 'c':
+		if (!parse_u64(arg, &o->period) || o->period == 0)
+			argp_error(state, "-c takes a number of events: %s", arg);
+		return 0;
+	case 'g':
+		parse_stacks(o, arg, state);
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'm':
+		if (!parse_size_bytes(arg, &bytes) || bytes < 4096 || bytes > (1u << 30))
+			argp_error(state, "-m takes a size from 4K to 1G: %s", arg);
+		o->ring_bytes = (size_t)bytes;
+		return 0;
+	case 'D':
+		if (!parse_delay(arg, &o->delay_ns))
+			argp_error(state, "-D takes milliseconds, or a time such as 2s: %s", arg);
+		return 0;
+	case KEY_DURATION:
+		if (!parse_duration_ns(arg, &o->duration_ns) || o->duration_ns == 0)
+			argp_error(state, "--duration takes a time such as 10 or 1.5s: %s", arg);
+		return 0;
+	case KEY_RUNTIME:
+		parse_runtime(a, arg, state);
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->command = (const char *const *)state->argv + state->next;
+		return 0;
+	case ARGP_KEY_END:
+		check(a, state);
+		return 0;
+	default:
+		return parse_switch(a, key);
+	}
+}
+
+static void print_note(void *context, enum record_note_kind kind, const char *text)
+{
+	const struct record_args *a = context;
+	switch (kind) {
+	case RECORD_NOTE:
+		message_note("%s", text);
+		break;
+	case RECORD_NOTE_WARNING:
+		message_warning("%s", text);
+		break;
+	case RECORD_NOTE_ERROR:
+		message_error("%s", text);
+		break;
+	case RECORD_NOTE_TRY:
+		message_try("%s", text);
+		break;
+	case RECORD_NOTE_DETAIL:
+		if (a->is_verbose)
+			message_note("%s", text);
+		break;
+	}
+}
+
+static void print_summary(const struct record_options *o, const struct record_result *result)
+{
+	char lost[48] = "";
+	char files[64] = "";
+	const char *output = o->output ? o->output : "perf.data";
+	const bool is_small = result->file_bytes < 1 << 20;
+	const double size = (double)result->file_bytes / (is_small ? 1 << 10 : 1 << 20);
+	if (result->lost_count)
+		(void)snprintf(lost, sizeof(lost), " (%" PRIu64 " lost)", result->lost_count);
+	if (result->runtime_file_count)
+		(void)snprintf(files, sizeof(files), ", with %zu %s of runtimes",
+			       result->runtime_file_count,
+			       result->runtime_file_count == 1 ? "file" : "files");
+	message_note("%" PRIu64 " %s%s, %.1f %s in %s%s", result->sample_count,
+		     result->sample_count == 1 ? "sample" : "samples", lost, size,
+		     is_small ? "KB" : "MB", output, files);
+}
+
+/* The command's own status is ours, as if it had been started without us. */
+static int exit_status(const struct record_result *result)
+{
+	const int status = result->command_status;
+	if (!result->has_command_status || result->is_cut)
+		return EXIT_OK;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* "polyperf" and the rest of the command line as it was given. */
+static const char **whole_command_line(int argc, char **argv)
+{
+	const char **line = calloc((size_t)argc + 2, sizeof(*line));
+	if (!line)
+		return NULL;
+	line[0] = "polyperf";
+	line[1] = "record";
+	for (int i = 1; i < argc; i++)
+		line[i + 1] = argv[i];
+	return line;
+}
+
+static int run(int argc, char **argv)
+{
+	struct record_args a = { .options = { .note = print_note } };
+	const char **line = whole_command_line(argc, argv);
+	command_parse(&cmd_record, argc, argv, &a);
+	a.options.note_context = &a;
+	a.options.command_line = line;
+	struct record_result result;
+	const int got = record_run(&a.options, &result);
+	int status = EXIT_INPUT;
+	if (got == 0) {
+		print_summary(&a.options, &result);
+		status = exit_status(&result);
+	} else if (result.exec_failure) {
+		status = result.exec_failure;
+	}
+	vector_clear(&a.events);
+	vector_clear(&a.pids);
+	vector_clear(&a.runtimes_off);
+	free(line);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "run a command or watch processes, and sample their time",
+	.usages =
+	    (const char *const[]){
+		"[OPTION...] [--] COMMAND [ARG...]",
+		"[OPTION...] -p PID[,PID]",
+		"[OPTION...] -a [-- COMMAND [ARG...]]",
+		NULL,
+	    },
+	.description =
+	    "Samples the command with all its threads and children until it ends, and writes a "
+	    "recording that `polyperf report` reads, and so do `perf report` and `perf script`. "
+	    "Runtimes that compile at run time (node, deno, bun, Java, .NET, mono, PHP, Erlang, "
+	    "Python, LuaJIT, Ruby, ...) are told through their environment to say where their code "
+	    "is; what they say goes into the recording, which can be copied to another machine.\n\n"
+	    "Ctrl-C, SIGTERM and SIGHUP end the recording, which is whole then too. With -p or -a "
+	    "a "
+	    "command only tells for how long to record.",
+	.options = options,
+	.examples =
+	    (const struct command_example[]){
+		{ "polyperf record -- node app.js", "A program from its start." },
+		{ "polyperf record -F 4999 -g dwarf -o deep.data -- mono app.exe",
+		  "More samples, and callers where there are no frame pointers." },
+		{ "polyperf record -p 4242 --duration 10", "Ten seconds of a running server." },
+		{ "polyperf record -a -- sleep 5", "Five seconds of the whole machine." },
+		{ 0 },
+	    },
+	.extra_exits =
+	    (const struct command_exit[]){
+		{ 126, "the command cannot be executed" },
+		{ 127, "the command was not found" },
+		{ 0 },
+	    },
+	.sections =
+	    (const struct command_section[]){
+		{ "Command's exit status", "Where the recording succeeds, the command's exit "
+					   "status is passed on; 128 and the "
+					   "signal's number if a signal ended it." },
+		{ 0 },
+	    },
+	.needs = COMMAND_NEEDS_PERF_EVENTS,
+	.is_in_order = true,
+	.parse = parse,
+	.run = run,
+};
