@@ -153,15 +153,17 @@ static bool sees_kernel_addresses(void)
 	return line[0] && strspn(line, "0") < 16;
 }
 
-static void examine_kernel_symbols(struct doctor *doctor)
+static void examine_kernel_symbols(struct doctor *doctor, const struct os_perf_limits *limits)
 {
 	struct doctor_finding finding = { .name = "kernel symbols",
 					  .text = "the kernel's functions can be named" };
 	if (!sees_kernel_addresses()) {
 		finding.verdict = DOCTOR_LIMITED;
 		finding.text = runtimes_printf(
-		    &doctor->arena, "the kernel hides its addresses: kernel.kptr_restrict is %ld",
-		    proc_number("/proc/sys/kernel/kptr_restrict", 0));
+		    &doctor->arena,
+		    "the kernel hides its addresses: kernel.kptr_restrict is %ld, "
+		    "kernel.perf_event_paranoid %d",
+		    proc_number("/proc/sys/kernel/kptr_restrict", 0), limits->paranoid);
 		finding.try = "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
 	}
 	add(doctor, finding);
@@ -299,7 +301,7 @@ int doctor_examine(struct doctor *doctor)
 	examine_scope(doctor, &limits);
 	examine_counters(doctor);
 	examine_rates(doctor, &limits);
-	examine_kernel_symbols(doctor);
+	examine_kernel_symbols(doctor, &limits);
 	examine_files(doctor);
 	examine_privileges(doctor);
 	examine_tools(doctor);
