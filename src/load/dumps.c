@@ -78,7 +78,11 @@ static uint32_t pid_of_record(const struct dump *dump, uint32_t record_pid)
 static int remember(struct load *load, uint32_t pid, const struct address_entry *entry)
 {
 	struct process *process = load_process(load, pid);
-	return process && address_index_put(&process->loaded, entry) ? 0 : STATUS_NO_MEMORY;
+	struct address_entry *told = process ? vector_push(&process->told) : NULL;
+	if (!told)
+		return STATUS_NO_MEMORY;
+	*told = *entry;
+	return address_index_put(&process->loaded, entry) ? 0 : STATUS_NO_MEMORY;
 }
 
 static int take_load(struct dump *dump, const struct jitdump_record *record)

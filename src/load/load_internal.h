@@ -75,7 +75,8 @@ struct process {
 	bool has_dump;
 	bool has_map;
 	uint64_t torn_offset;        /* of its dump */
-	struct address_index loaded; /* what its dumps told of */
+	struct address_index loaded; /* what its dumps told of, by where the last one starts */
+	VECTOR(struct address_entry) told; /* all that, with what was replaced since */
 };
 
 struct resolved {

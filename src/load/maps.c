@@ -33,6 +33,8 @@ struct map {
 	struct bytes bytes;
 	bool has_times;
 	struct perfmap_times times;
+	/* What the dumps of the process told of, by place and size and by place and name. */
+	struct address_index told;
 	/* Names of untimed entries seen so far. */
 	struct name_slot *slots;
 	size_t slot_count;
@@ -91,14 +93,43 @@ static uint32_t code_of_name(struct map *map, struct bytes name, uint32_t hash)
 	return code;
 }
 
-/* The dump of the same process is timed and richer: its entry stands for both. */
+static uint64_t key_of_size(uint64_t start_avma, uint64_t size)
+{
+	return hash_mix(start_avma, size);
+}
+
+static uint64_t key_of_name(uint64_t start_avma, struct bytes name)
+{
+	return hash_bytes(name.data, name.size, start_avma);
+}
+
+static int index_told(struct map *map, const struct process *process)
+{
+	for (size_t i = 0; i < process->told.count; i++) {
+		const struct address_entry *told = &process->told.items[i];
+		struct address_entry by_size = *told;
+		struct address_entry by_name = *told;
+		by_size.start_avma = key_of_size(told->start_avma, told->size);
+		by_name.start_avma =
+		    key_of_name(told->start_avma, map->load->codes.items[told->code].name);
+		if (!address_index_put(&map->told, &by_size) ||
+		    !address_index_put(&map->told, &by_name))
+			return STATUS_NO_MEMORY;
+	}
+	return 0;
+}
+
+/* The dump of the same process is timed and richer: its entry stands for both.
+ * One that was replaced long since does too, or the line would come to life again.
+ */
 static bool is_in_dump(const struct map *map, const struct perfmap_entry *entry)
 {
-	const struct load *load = map->load;
-	const struct process *process = load_process_find(load, map->pid);
 	const struct address_entry *known =
-	    process ? address_index_find(&process->loaded, entry->start_avma) : NULL;
-	return known && (known->size == entry->size || same_name(map, known->code, entry->name));
+	    address_index_find(&map->told, key_of_size(entry->start_avma, entry->size));
+	if (known && known->size == entry->size)
+		return true;
+	known = address_index_find(&map->told, key_of_name(entry->start_avma, entry->name));
+	return known && same_name(map, known->code, entry->name);
 }
 
 static int add_untimed(struct map *map, const struct perfmap_entry *entry, uint32_t hash)
@@ -191,8 +222,9 @@ static int put(struct map *map, struct batch *batch, const struct perfmap_entry 
 	return got;
 }
 
-/* A stretch that ends inside a line shows a writer that buffers: its lines came
- * at some time before they were seen, nobody knows when.
+/* Stretches that end inside a line show a writer that buffers: its lines came at
+ * some time before they were seen, nobody knows when. A few do so anyway: a write
+ * across the end of a page can be seen half done.
  */
 static bool is_buffered(struct bytes map, struct bytes times_text)
 {
@@ -200,15 +232,17 @@ static bool is_buffered(struct bytes map, struct bytes times_text)
 	struct perfmap_stretch stretch;
 	if (perfmap_times_init(&times, times_text) < 0)
 		return true;
+	size_t count = 0;
+	size_t torn = 0;
 	uint64_t at = 0;
 	while (perfmap_times_at(&times, at, &stretch) > 0) {
 		if (stretch.end_offset <= at || stretch.end_offset >= map.size)
 			break;
-		if (map.data[stretch.end_offset - 1] != '\n')
-			return true;
+		torn += map.data[stretch.end_offset - 1] != '\n';
+		count++;
 		at = stretch.end_offset;
 	}
-	return false;
+	return torn * 4 > count;
 }
 
 static enum runtime guess_runtime(const struct map *map, size_t first_code)
@@ -263,8 +297,11 @@ static int read_map(struct load *load, const char *path, uint32_t pid, struct by
 				   .is_timed = map.has_times };
 
 	const size_t first_code = load->codes.count;
-	const int got = read_lines(&map);
+	int got = index_told(&map, process);
+	if (got == 0)
+		got = read_lines(&map);
 	load->sources.items[map.source].runtime = guess_runtime(&map, first_code);
+	address_index_clear(&map.told);
 	free(map.slots);
 	return got;
 }

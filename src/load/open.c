@@ -93,8 +93,10 @@ void load_close(struct load *load)
 	for (size_t i = 0; i < load->objects.count; i++)
 		symbol_table_free(load->objects.items[i].symbols);
 	symbol_table_free(load->kallsyms);
-	for (size_t i = 0; i < load->processes.count; i++)
+	for (size_t i = 0; i < load->processes.count; i++) {
 		address_index_clear(&load->processes.items[i].loaded);
+		vector_clear(&load->processes.items[i].told);
+	}
 	for (size_t i = 0; i < load->notes.count; i++)
 		free(load->notes.items[i].text);
 	for (size_t i = 0; i < load->files.count; i++)

@@ -153,6 +153,28 @@ static void dump_and_map_merge(void **state)
 	sink_clear(&dump);
 }
 
+/* Nor does the map's line for code that the dump tells was replaced make it live again. */
+static void map_does_not_revive_what_a_dump_replaced(void **state)
+{
+	(void)state;
+	static const char map[] = "10000 100 first\n10000 80 second\n";
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + MS, 0x100c0);
+	at(&r, BASE + 20 * MS, 0x10040);
+	at(&r, BASE + 21 * MS, 0x100c0);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "first");
+	dump_load(&dump, PID, BASE + 10 * MS, 0x10000, 0x80, "second");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	recording_file(&r, "perf-4000001.map",
+		       (struct bytes){ (const uint8_t *)map, sizeof(map) - 1 });
+	check(&r, &plain, "first exact\nsecond exact\nfirst stale\n");
+	sink_clear(&dump);
+}
+
 static void fork_copies_and_exec_clears(void **state)
 {
 	(void)state;
@@ -290,6 +312,7 @@ int main(void)
 		cmocka_unit_test(moved_code_is_found_where_it_was),
 		cmocka_unit_test(untimed_map_says_what_it_cannot_know),
 		cmocka_unit_test(dump_and_map_merge),
+		cmocka_unit_test(map_does_not_revive_what_a_dump_replaced),
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(return_addresses_are_looked_up_one_before),
 		cmocka_unit_test(rounds_bring_samples_into_order),
