@@ -29,7 +29,8 @@ def test(program, truth, mode, options):
         recording, _ = place.record(program, command, "-F", "4999", "-e", "cpu-clock", "-g", "no")
         fields = ("--ns", "-F", "tid,time,ip,sym,trust")
         text = polyperf.run(program, "script", "-i", recording, *fields).stdout
-        rules = argparse.Namespace(trust=True, min_right=98.0 if mode in MAP_ALONE else 100.0,
+        map_alone = mode in MAP_ALONE or "--announce=map" in options
+        rules = argparse.Namespace(trust=True, min_right=98.0 if map_alone else 100.0,
                                    min_samples=2000, show=20)
         faults = truth_check.check(log, text.splitlines(), rules)
         faults += live.left_behind(place, set(truth_check.read_pids(log)))
