@@ -49,3 +49,6 @@ echo "-- through a pipe, and names that would drive a terminal"
 printf '10 10 a\n20 10 \033[2Jb\n' | polyperf lint - || echo "exit $?"
 echo "-- kinds"
 polyperf lint --kinds | wc -l
+polyperf lint --kinds | while read -r kind rest; do
+	grep -q "\`$kind\`" "$SOURCE/docs/lint.md" || echo "$kind is not in docs/lint.md"
+done
