@@ -157,9 +157,10 @@ static bool is_marked_stub(struct bytes raw)
 bool split_jvm(struct bytes raw, struct name_parts *parts, struct sink *human)
 {
 	const enum runtime known = parts->runtime;
+	const size_t size = human->size;
 	if (split_descriptor(raw, parts, human))
 		return true;
-	parts->runtime = known;
+	human->size = size;
 	if (split_external(raw, parts, human))
 		return true;
 	if (known != RUNTIME_JVM && !is_marked_stub(raw))

@@ -28,15 +28,15 @@ static name_splitter *splitter_of(enum runtime runtime)
 	return (unsigned)runtime < RUNTIME_COUNT ? SPLITTERS[runtime] : NULL;
 }
 
-/* Runs one splitter; takes back what it wrote if the name is not of its shapes, or if it
- * grew far beyond what signatures and demangling need.
+/* Runs one splitter; takes back what it wrote if the name is not of its shapes, if nothing
+ * is left of it, or if it grew far beyond what signatures and demangling need.
  */
 static bool try_split(name_splitter *split, struct bytes raw, struct name_parts *parts,
 		      struct sink *human)
 {
 	const size_t size = human->size;
 	const struct name_parts before = *parts;
-	if (split(raw, parts, human) && human->size - size <= HUMAN_SIZE_MAX)
+	if (split(raw, parts, human) && human->size > size && human->size - size <= HUMAN_SIZE_MAX)
 		return true;
 	human->size = size;
 	*parts = before;

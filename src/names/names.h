@@ -74,8 +74,9 @@ enum runtime names_guess(const struct name_evidence *evidence, const struct byte
 void names_split(struct bytes raw, enum runtime runtime, struct name_parts *parts,
 		 struct sink *human);
 
-/* Appends the demangled form of a C++, Rust or D symbol, or the name itself.
- * `@@VERSION` and compiler suffixes (.part.0, .cold) stay.
+/* Appends the demangled form of a C++, Rust or D symbol, or the name itself: as perf
+ * shows it, without parameters and without Rust's hash. `@plt` and `@@VERSION` stay; what
+ * compilers put behind the mangled name of a clone (.cold, .part.0) goes.
  */
 void names_demangle(const char *symbol, struct sink *human);
 
