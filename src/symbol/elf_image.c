@@ -18,8 +18,9 @@ int elf_image_open(struct elf_image *image, struct bytes bytes)
 	}
 	if (elf_getshdrnum(image->elf, &image->section_count) != 0)
 		image->section_count = 0;
-	if (elf_getshdrstrndx(image->elf, &image->names_index) != 0)
-		image->names_index = 0;
+	size_t names_index;
+	if (elf_getshdrstrndx(image->elf, &names_index) == 0)
+		image->section_names = elf_strings(image, names_index);
 	return STATUS_OK;
 }
 
@@ -35,9 +36,7 @@ bool elf_section_at(const struct elf_image *image, size_t index, struct elf_sect
 	section->scn = elf_getscn(image->elf, index);
 	if (!section->scn || !gelf_getshdr(section->scn, &section->header))
 		return false;
-	section->name = elf_strptr(image->elf, image->names_index, section->header.sh_name);
-	if (!section->name)
-		section->name = "";
+	section->name = elf_string_at(image->section_names, section->header.sh_name);
 	return true;
 }
 
@@ -69,6 +68,22 @@ struct bytes elf_section_bytes(const struct elf_image *image, const struct elf_s
 	if (section->header.sh_type == SHT_NOBITS)
 		return slice(image->bytes, 0, 0);
 	return slice(image->bytes, section->header.sh_offset, section->header.sh_size);
+}
+
+struct bytes elf_strings(const struct elf_image *image, size_t index)
+{
+	struct elf_section section;
+	struct bytes strings = { 0 };
+	if (index != SHN_UNDEF && elf_section_at(image, index, &section))
+		strings = elf_section_bytes(image, &section);
+	const uint8_t *last = strings.size ? memrchr(strings.data, '\0', strings.size) : NULL;
+	strings.size = last ? (size_t)(last - strings.data) + 1 : 0;
+	return strings;
+}
+
+const char *elf_string_at(struct bytes strings, uint64_t offset)
+{
+	return offset < strings.size ? (const char *)strings.data + offset : "";
 }
 
 /* The build id among the notes (gabi, "Note Section"): three words, then name and

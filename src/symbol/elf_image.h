@@ -17,7 +17,7 @@ struct elf_image {
 	Elf *elf;
 	GElf_Ehdr header;
 	size_t section_count;
-	size_t names_index; /* section of the section names */
+	struct bytes section_names;
 };
 
 struct elf_section {
@@ -38,6 +38,14 @@ bool elf_section_typed(const struct elf_image *image, uint32_t type, struct elf_
 
 /* What the file holds of the section; empty for .bss and where it leaves the file. */
 struct bytes elf_section_bytes(const struct elf_image *image, const struct elf_section *section);
+
+/* The string table in section `index`, cut so that every name in it ends inside it. */
+struct bytes elf_strings(const struct elf_image *image, size_t index);
+
+/* The name at an offset of such a table; "" outside of it. Not elf_strptr(): that looks for
+ * the end of the table on each call, which a hostile table can make long.
+ */
+const char *elf_string_at(struct bytes strings, uint64_t offset);
 
 /* The descriptor of the build id note, or empty. */
 struct bytes elf_image_build_id(const struct elf_image *image);

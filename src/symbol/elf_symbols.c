@@ -15,7 +15,7 @@ struct reader {
 	struct symbol_table *table;
 	const struct elf_image *image;
 	struct section_range *sections;
-	struct bytes names; /* ends in a NUL */
+	struct bytes names;
 	Elf_Data *symbols;
 	Elf_Data *extended; /* section indices past 16 bits, or NULL */
 	bool has_mapping_symbols;
@@ -37,14 +37,6 @@ static struct section_range *read_sections(const struct elf_image *image)
 		ranges[i].is_there = true;
 	}
 	return ranges;
-}
-
-/* A string table, cut so that every name in it ends inside it. */
-static struct bytes terminated(struct bytes names)
-{
-	const uint8_t *last = names.size ? memrchr(names.data, '\0', names.size) : NULL;
-	names.size = last ? (size_t)(last - names.data) + 1 : 0;
-	return names;
 }
 
 /* Assemblers mark code and data in code sections by "$x", "$d" (ARM, RISC-V), and leave
@@ -79,11 +71,10 @@ static int add_symbol(const struct reader *r, const GElf_Sym *sym, size_t index)
 {
 	const unsigned type = GELF_ST_TYPE(sym->st_info);
 	const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
-	if ((!is_function && type != STT_NOTYPE) || sym->st_shndx == SHN_UNDEF ||
-	    sym->st_name == 0 || sym->st_name >= r->names.size)
+	if ((!is_function && type != STT_NOTYPE) || sym->st_shndx == SHN_UNDEF || sym->st_name == 0)
 		return 0;
 	const struct section_range *range = range_of(r, sym, index);
-	const char *name = (const char *)r->names.data + sym->st_name;
+	const char *name = elf_string_at(r->names, sym->st_name);
 	if (!range || !*name)
 		return 0;
 	const unsigned visibility = GELF_ST_VISIBILITY(sym->st_other);
@@ -154,14 +145,12 @@ static Elf_Data *extended_indices(const struct elf_image *image, const struct el
 int elf_add_symbols(struct symbol_table *table, const struct elf_image *image, uint32_t type)
 {
 	struct elf_section section;
-	struct elf_section strings;
-	if (!elf_section_typed(image, type, &section) ||
-	    !elf_section_at(image, section.header.sh_link, &strings))
+	if (!elf_section_typed(image, type, &section))
 		return 0;
 	const unsigned machine = image->header.e_machine;
 	struct reader r = { .table = table,
 			    .image = image,
-			    .names = terminated(elf_section_bytes(image, &strings)),
+			    .names = elf_strings(image, section.header.sh_link),
 			    .symbols = elf_getdata(section.scn, NULL),
 			    .extended = extended_indices(image, &section),
 			    .has_mapping_symbols =

@@ -6,12 +6,15 @@ static bool same(struct bytes a, struct bytes b)
 	return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }
 
+/* Linkers make about five; each look-up goes through all. */
+enum { MAX_LOADS = 64 };
+
 static int read_loads(struct symbol_table *table, const struct elf_image *image)
 {
 	size_t count = 0;
 	if (elf_getphdrnum(image->elf, &count) != 0)
 		return STATUS_OK;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && table->loads.count < MAX_LOADS; i++) {
 		GElf_Phdr segment;
 		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
 			continue;

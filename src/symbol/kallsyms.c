@@ -93,6 +93,7 @@ int symbol_table_kallsyms(struct symbol_table **table, struct bytes text)
 	struct symbol_table *made = symbol_table_new();
 	if (!made)
 		return STATUS_NO_MEMORY;
+	made->prefers_later = true; /* as perf: __x64_sys_read, not __ia32_sys_read */
 	int status = STATUS_OK;
 	size_t lines = 0;
 	for (size_t at = 0; at < text.size && status == STATUS_OK;) {

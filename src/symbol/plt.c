@@ -43,14 +43,12 @@ static bool relocation_at(Elf_Data *data, bool has_addend, size_t index, GElf_Re
 	return true;
 }
 
-static const char *relocation_name(const struct plt_reader *r, const GElf_Rela *rela,
-				   const struct elf_section *symbols, Elf_Data *symbol_data)
+static const char *relocation_name(const GElf_Rela *rela, Elf_Data *symbols, struct bytes strings)
 {
 	GElf_Sym sym;
-	if (!symbol_data || !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela->r_info), &sym) ||
-	    !sym.st_name)
+	if (!symbols || !gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym))
 		return NULL;
-	return elf_strptr(r->image->elf, symbols->header.sh_link, sym.st_name);
+	return elf_string_at(strings, sym.st_name);
 }
 
 static void read_relocations(struct plt_reader *r, const struct elf_section *section)
@@ -61,13 +59,20 @@ static void read_relocations(struct plt_reader *r, const struct elf_section *sec
 	Elf_Data *data = elf_getdata(section->scn, NULL);
 	struct elf_section symbols;
 	Elf_Data *symbol_data = NULL;
+	struct bytes strings = { 0 };
 	if (elf_section_at(r->image, section->header.sh_link, &symbols) &&
-	    (symbols.header.sh_type == SHT_DYNSYM || symbols.header.sh_type == SHT_SYMTAB))
+	    (symbols.header.sh_type == SHT_DYNSYM || symbols.header.sh_type == SHT_SYMTAB)) {
 		symbol_data = elf_getdata(symbols.scn, NULL);
+		strings = elf_strings(r->image, symbols.header.sh_link);
+	}
 	if (!data || !data->d_buf)
 		return;
 	GElf_Rela rela;
-	for (size_t i = 0; i < INT32_MAX && relocation_at(data, has_addend, i, &rela); i++) {
+	/* Sections can lie over each other, but no more relocations fit in the file. */
+	const size_t most = r->image->bytes.size / sizeof(Elf32_Rel);
+	for (size_t i = 0;
+	     i < INT32_MAX && r->slots.count < most && relocation_at(data, has_addend, i, &rela);
+	     i++) {
 		const size_t type = GELF_R_TYPE(rela.r_info);
 		const bool is_indirect = type != 0 && type == r->machine.irelative;
 		if (type == 0 ||
@@ -83,7 +88,7 @@ static void read_relocations(struct plt_reader *r, const struct elf_section *sec
 		if (is_indirect)
 			slot->resolver_svma = (uint64_t)rela.r_addend;
 		else
-			slot->name = relocation_name(r, &rela, &symbols, symbol_data);
+			slot->name = relocation_name(&rela, symbol_data, strings);
 	}
 }
 
@@ -120,25 +125,40 @@ static bool is_better_indirect(const struct symbol_candidate *other,
 	return symbol_is_better(other, best);
 }
 
+/* The first slot of that resolver, or the count; slots are sorted by it. */
+static size_t first_of_resolver(const struct plt_reader *r, uint64_t svma)
+{
+	size_t low = 0;
+	size_t high = r->slots.count;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (r->slots.items[middle].resolver_svma < svma)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* An indirect function has no relocation by name: its address leads to it. */
 static void name_indirect(struct plt_reader *r)
 {
 	sort_slots(r, by_resolver);
-	for (size_t i = 0; i < r->table->candidates.count && r->slots.count; i++) {
+	for (size_t i = 0; i < r->table->candidates.count; i++) {
 		const struct symbol_candidate *candidate = &r->table->candidates.items[i];
-		const struct plt_slot key = { .resolver_svma = candidate->start_svma };
-		struct plt_slot *slot =
-		    bsearch(&key, r->slots.items, r->slots.count, sizeof(key), by_resolver);
-		if (!slot || !slot->resolver_svma)
-			continue;
-		while (slot > r->slots.items && by_resolver(slot - 1, &key) == 0)
-			slot--;
-		for (; slot < r->slots.items + r->slots.count && by_resolver(slot, &key) == 0;
-		     slot++)
-			if (is_better_indirect(candidate, slot->function)) {
-				slot->function = candidate;
-				slot->name = candidate->name;
-			}
+		const size_t at = first_of_resolver(r, candidate->start_svma);
+		struct plt_slot *slot = at < r->slots.count ? &r->slots.items[at] : NULL;
+		if (slot && slot->resolver_svma && slot->resolver_svma == candidate->start_svma &&
+		    is_better_indirect(candidate, slot->function))
+			slot->function = candidate;
+	}
+	for (size_t i = 0; i < r->slots.count; i++) {
+		struct plt_slot *slot = &r->slots.items[i];
+		if (!slot->function && i && slot->resolver_svma &&
+		    slot->resolver_svma == slot[-1].resolver_svma)
+			slot->function = slot[-1].function;
+		if (slot->function)
+			slot->name = slot->function->name;
 	}
 }
 
@@ -173,7 +193,12 @@ void plt_add_stub(struct plt_reader *r, const char *function, uint64_t svma, uin
 	static const char SUFFIX[] = "@plt";
 	if (!function || !*function || *function == '@' || svma + size < svma)
 		return;
-	const size_t length = strcspn(function, "@"); /* "memcpy@@GLIBC_2.14" */
+	size_t length = 0;
+	while (length < r->name_bytes_left && function[length] && function[length] != '@')
+		length++; /* not the version: "memcpy@@GLIBC_2.14" */
+	if (length + sizeof(SUFFIX) > r->name_bytes_left)
+		return;
+	r->name_bytes_left -= length + sizeof(SUFFIX);
 	char *name = arena_new(&r->table->names, char, length + sizeof(SUFFIX));
 	if (!name) {
 		r->no_memory = true;
@@ -192,7 +217,8 @@ int elf_add_plt(struct symbol_table *table, const struct elf_image *image)
 {
 	struct plt_reader r = { .table = table,
 				.image = image,
-				.machine = machine_of(image->header.e_machine) };
+				.machine = machine_of(image->header.e_machine),
+				.name_bytes_left = image->bytes.size };
 	struct elf_section section;
 	int left = MAX_RELOCATION_SECTIONS;
 	for (size_t i = 1; i < image->section_count && !r.no_memory && left; i++) {

@@ -31,6 +31,7 @@ struct plt_reader {
 	struct plt_machine machine;
 	VECTOR(struct plt_slot) slots;
 	VECTOR(const char *) in_order; /* names by position in .rela.plt, NULL for none */
+	size_t name_bytes_left; /* for names of stubs: they cannot be more than the file holds */
 	bool no_memory;
 };
 

@@ -33,27 +33,49 @@ static struct key *radix_sort(struct key *keys, struct key *spare, size_t count,
 	return keys;
 }
 
+/* Names longer than this count as equally long: alone measuring them again and again
+ * would let a hostile file cost the square of its size.
+ */
+enum { MEASURED_BYTES = 1024 };
+
 static size_t underscores(const char *name)
 {
-	return strspn(name, "_");
+	size_t count = 0;
+	while (count < MEASURED_BYTES && name[count] == '_')
+		count++;
+	return count;
 }
 
-/* See docs/formats/symbols.md. These are the preferences of perf, so that both tools name
- * the same function.
+/* Above zero: `other` is the better name for the address that both are at. See
+ * docs/formats/symbols.md; these are the preferences of perf, so that both tools name the
+ * same function.
  */
-bool symbol_is_better(const struct symbol_candidate *other, const struct symbol_candidate *best)
+static int compare(const struct symbol_candidate *other, const struct symbol_candidate *best)
 {
 	static const uint32_t WORSE[] = { SYMBOL_BOUND, SYMBOL_PLT, SYMBOL_UNSIZED, SYMBOL_WEAK };
+	const uint32_t different = other->flags ^ best->flags;
 	for (size_t i = 0; i < sizeof(WORSE) / sizeof(WORSE[0]); i++)
-		if ((other->flags ^ best->flags) & WORSE[i])
-			return !(other->flags & WORSE[i]);
-	if ((other->flags ^ best->flags) & SYMBOL_GLOBAL)
-		return other->flags & SYMBOL_GLOBAL;
-	const size_t other_underscores = underscores(other->name);
-	const size_t best_underscores = underscores(best->name);
-	if (other_underscores != best_underscores)
-		return other_underscores < best_underscores;
-	return strlen(other->name) > strlen(best->name);
+		if (different & WORSE[i])
+			return other->flags & WORSE[i] ? -1 : 1;
+	if (different & SYMBOL_GLOBAL)
+		return other->flags & SYMBOL_GLOBAL ? 1 : -1;
+	const size_t more = underscores(other->name);
+	const size_t fewer = underscores(best->name);
+	return more < fewer ? 1 : more > fewer ? -1 : 0;
+}
+
+bool symbol_is_better(const struct symbol_candidate *other, const struct symbol_candidate *best)
+{
+	const int order = compare(other, best);
+	return order ? order > 0
+		     : strnlen(other->name, MEASURED_BYTES) > strnlen(best->name, MEASURED_BYTES);
+}
+
+/* As above, of two in the order of the input. */
+static bool is_later_better(const struct symbol_table *table, const struct symbol_candidate *later,
+			    const struct symbol_candidate *best)
+{
+	return table->prefers_later ? compare(later, best) >= 0 : symbol_is_better(later, best);
 }
 
 /* Keeps the best of each address, in place and in order. Returns how many are left. */
@@ -65,7 +87,7 @@ static size_t choose(struct symbol_table *table, struct key *keys, size_t count)
 		size_t best = i;
 		size_t next = i + 1;
 		for (; next < count && keys[next].offset == keys[i].offset; next++)
-			if (symbol_is_better(&all[keys[next].index], &all[keys[best].index]))
+			if (is_later_better(table, &all[keys[next].index], &all[keys[best].index]))
 				best = next;
 		keys[left++] = keys[best];
 		i = next;

@@ -52,6 +52,7 @@ enum { SYMBOL_GAP = 0xffffffff };
 struct symbol_table {
 	VECTOR(struct symbol_candidate) candidates; /* freed by seal */
 	VECTOR(struct symbol_load) loads;
+	bool prefers_later; /* of aliases, instead of the longer name */
 
 	/* From bounds[i] up to bounds[i + 1] the address belongs to one entry, or nobody.
 	 * buckets[k] is the first bound at or above lowest + (k << bucket_shift): a

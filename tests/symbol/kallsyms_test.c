@@ -68,6 +68,24 @@ static void test_kernel_and_modules(void **state)
 	symbol_table_free(table);
 }
 
+static void test_aliases(void **state)
+{
+	(void)state;
+	struct symbol_table *table;
+	assert_int_equal(read_text(&table, "ffffffff81000000 T __ia32_sys_read\n"
+					   "ffffffff81000000 T __x64_sys_read\n"
+					   "ffffffff81000100 T memset\n"
+					   "ffffffff81000100 T __memset\n"
+					   "ffffffff81000200 D data\n"
+					   "ffffffff81000200 t text\n"
+					   "ffffffff81000200 d data_too\n"),
+			 STATUS_OK);
+	check(table, 0xffffffff81000010, "__x64_sys_read", 0xffffffff81000000, "");
+	check(table, 0xffffffff81000110, "memset", 0xffffffff81000100, "");
+	check(table, 0xffffffff81000210, "text", 0xffffffff81000200, "");
+	symbol_table_free(table);
+}
+
 static void test_hidden(void **state)
 {
 	(void)state;
@@ -140,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernel_and_modules),
+		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_odd_lines),
 		cmocka_unit_test(test_every_truncation_and_byte),

@@ -2,6 +2,7 @@
  *
  *   lookup OBJECT < offsets     hexadecimal, a line each; a name or [unknown] each
  *   lookup --demangle OBJECT    the same, demangled
+ *   lookup --kallsyms TEXT      addresses of the kernel instead of offsets
  *   lookup --starts OBJECT      "start end" as file offsets of each function
  */
 #include "base/status.h"
@@ -46,13 +47,13 @@ static void print_name(const char *name, bool demangle)
 	sink_clear(&human);
 }
 
-static void print_names(const struct symbol_table *table, bool demangle)
+static void print_names(const struct symbol_table *table, bool demangle, bool is_kernel)
 {
 	char line[64];
 	while (fgets(line, sizeof(line), stdin)) {
-		uint64_t svma;
+		uint64_t svma = strtoull(line, NULL, 16);
 		struct symbol symbol;
-		if (symbol_file_to_svma(table, strtoull(line, NULL, 16), &svma) &&
+		if ((is_kernel || symbol_file_to_svma(table, svma, &svma)) &&
 		    symbol_find(table, svma, &symbol))
 			print_name(symbol.name, demangle);
 		else
@@ -60,23 +61,48 @@ static void print_names(const struct symbol_table *table, bool demangle)
 	}
 }
 
+static int read_table(struct symbol_table **table, const char *path, bool is_kernel)
+{
+	const struct symbol_files files = { .open = disk_open, .close = disk_close };
+	if (!is_kernel)
+		return symbol_table_elf(table, &files, path, (struct bytes){ 0 });
+	/* /proc/kallsyms has no size: it cannot be mapped. */
+	struct sink text = { 0 };
+	FILE *in = fopen(path, "re");
+	uint8_t *room;
+	size_t got = 0;
+	do {
+		room = in ? sink_reserve(&text, 1 << 16) : NULL;
+		got = room ? fread(room, 1, 1 << 16, in) : 0;
+		text.size -= room ? (1 << 16) - got : 0;
+	} while (got);
+	if (in)
+		fclose(in);
+	const int status = symbol_table_kallsyms(table, sink_bytes(&text));
+	sink_clear(&text);
+	return status;
+}
+
+static bool has_mode(int argc, char **argv, const char *mode)
+{
+	return argc == 3 && strcmp(argv[1], mode) == 0;
+}
+
 int main(int argc, char **argv)
 {
-	const bool starts = argc == 3 && strcmp(argv[1], "--starts") == 0;
-	const bool demangle = argc == 3 && strcmp(argv[1], "--demangle") == 0;
-	if (argc != 2 && !starts && !demangle)
+	if (argc < 2)
 		return 2;
-	const struct symbol_files files = { .open = disk_open, .close = disk_close };
+	const bool is_kernel = has_mode(argc, argv, "--kallsyms");
 	struct symbol_table *table;
-	const int status = symbol_table_elf(&table, &files, argv[argc - 1], (struct bytes){ 0 });
+	const int status = read_table(&table, argv[argc - 1], is_kernel);
 	if (status < 0) {
 		fprintf(stderr, "%s: %s\n", argv[argc - 1], status_text(status));
 		return 1;
 	}
-	if (starts)
+	if (has_mode(argc, argv, "--starts"))
 		print_starts(table);
 	else
-		print_names(table, demangle);
+		print_names(table, has_mode(argc, argv, "--demangle"), is_kernel);
 	symbol_table_free(table);
 	return 0;
 }
