@@ -5,6 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { MOST_BYTES = 1 << 16 };
+
 static void require(bool holds)
 {
 	if (!holds)
@@ -22,7 +24,7 @@ static void split(struct bytes raw, enum runtime runtime)
 	names_split(raw, runtime, &parts, &human);
 	require(!sink_failed(&human));
 	require(human.size >= 4 && memcmp(human.data, "kept", 4) == 0);
-	require(human.size <= 4 + 64 * 1024 || human.size == 4 + raw.size);
+	require(human.size <= 4 + MOST_BYTES || human.size == 4 + raw.size);
 	require((unsigned)parts.runtime < RUNTIME_COUNT);
 	require(parts.tier && strlen(parts.tier) < 32);
 	require(!parts.place.size ||
@@ -43,7 +45,7 @@ static void demangle(struct bytes raw)
 	struct sink human = { 0 };
 	names_demangle(symbol, &human);
 	require(!sink_failed(&human));
-	require(human.size <= raw.size + 64 * 1024);
+	require(human.size <= raw.size + MOST_BYTES);
 	sink_clear(&human);
 	free(symbol);
 }

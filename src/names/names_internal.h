@@ -136,7 +136,7 @@ static inline bool text_drop_number(struct bytes *text, char mark)
 	size_t size = text->size;
 	while (size && is_digit(text->data[size - 1]))
 		size--;
-	if (size == text->size || !size || text->data[size - 1] != mark)
+	if (size == text->size || !size || text->data[size - 1] != (uint8_t)mark)
 		return false;
 	text->size = size - 1;
 	return true;

@@ -41,7 +41,7 @@ static const char *skip_mark(struct bytes *text)
 	};
 	const size_t at = text->size > 1 && text->data[0] == 'o' ? 1 : 0;
 	for (size_t i = 0; i < sizeof(MARKS) / sizeof(MARKS[0]); i++) {
-		if (at >= text->size || text->data[at] != MARKS[i].mark)
+		if (at >= text->size || text->data[at] != (uint8_t)MARKS[i].mark)
 			continue;
 		*text = text_from(*text, at + 1);
 		text_skip(text, "'");

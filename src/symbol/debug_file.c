@@ -4,6 +4,8 @@
 
 #include <lzma.h>
 
+enum { MAX_PATH_BYTES = 1 << 14 };
+
 static const char DEBUG_ROOT[] = "/usr/lib/debug";
 
 /* What .gnu_debuglink says: a file name, filled up to four bytes, and a CRC-32. */
@@ -101,7 +103,7 @@ static int by_link(struct symbol_table *table, const struct elf_image *image, st
 
 int elf_add_debug_file(struct symbol_table *table, const struct elf_image *image, const char *path)
 {
-	struct sink candidate = { .limit = 16 * 1024 };
+	struct sink candidate = { .limit = MAX_PATH_BYTES };
 	int added = by_build_id(table, image, &candidate);
 	if (added == 0)
 		added = by_link(table, image, &candidate, path);

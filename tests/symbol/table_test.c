@@ -289,6 +289,32 @@ static void test_names_out_of_the_table(void **state)
 	free_image(image);
 }
 
+/* A million comparisons of names of a million bytes would take minutes. */
+static void test_aliases_with_endless_names(void **state)
+{
+	(void)state;
+	enum { ALIASES = 100000, NAME_BYTES = 2000000 };
+	struct elf_build b;
+	elf_build_start(&b, ET_DYN);
+	uint8_t *underscores = sink_reserve(&b.names, NAME_BYTES);
+	assert_non_null(underscores);
+	memset(underscores, '_', NAME_BYTES);
+	sink_u8(&b.names, 0);
+	for (uint32_t i = 0; i < ALIASES; i++) {
+		const Elf64_Sym sym = { .st_name = 1 + i,
+					.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+					.st_shndx = BUILD_TEXT_INDEX,
+					.st_value = BUILD_TEXT_SVMA,
+					.st_size = 16 };
+		sink_put(&b.symbols, &sym, sizeof(sym));
+	}
+	const struct bytes image = elf_build_end(&b);
+	struct symbol_table *table = table_of(image);
+	assert_int_equal(symbol_count(table), 1);
+	symbol_table_free(table);
+	free_image(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_every_changed_byte),
 		cmocka_unit_test(test_names_out_of_the_table),
+		cmocka_unit_test(test_aliases_with_endless_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
