@@ -57,10 +57,10 @@ static void test_by_executable(void **state)
 static void test_by_names(void **state)
 {
 	(void)state;
-	static const char *const DOTNET[] = { "stub Allocate<FixupPrecode>",
-					      "stub Link<InstantiatingStub>",
-					      "instance void [System.Private.CoreLib] "
-					      "System.Threading.Mutex::ReleaseMutex()[PreJIT]" };
+	static const char *const DOTNET[] = {
+		"stub Allocate<FixupPrecode>", "stub Link<InstantiatingStub>",
+		"instance void [A] System.Threading.Mutex::ReleaseMutex()[PreJIT]"
+	};
 	assert_int_equal(GUESS("/opt/azmcp", DOTNET), RUNTIME_DOTNET);
 
 	static const char *const JVM[] = { "Interpreter", "flush_icache_stub", "libmSin",
