@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ATTR_SIZE = 112, OUT_LIMIT = 32 << 20, FEATURE_MAX = 8 };
+enum { ATTR_SIZE = 112, RECORDS_LIMIT = 32 << 20, OUT_LIMIT = 64 << 20, FEATURE_MAX = 8 };
 
 struct events {
 	uint8_t (*attrs)[ATTR_SIZE];
@@ -276,7 +276,7 @@ static bool rewrite(struct perfdata *file, bool packed, struct sink *out)
 	struct events events = { 0 };
 	struct perfdata_new_feature features[FEATURE_MAX] = { 0 };
 	struct perfdata_compressor *compressor = NULL;
-	struct sink records = { .limit = OUT_LIMIT };
+	struct sink records = { .limit = RECORDS_LIMIT };
 	struct sink header = { 0 };
 	/* Once for what a pipe teaches, then for the records. */
 	while (perfdata_next(file, &record) > 0)
@@ -328,8 +328,8 @@ static bool one_shape(const struct perfdata *file)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct perfdata *file;
-	struct sink first = { .limit = 2u * OUT_LIMIT };
-	struct sink second = { .limit = 2u * OUT_LIMIT };
+	struct sink first = { .limit = OUT_LIMIT };
+	struct sink second = { .limit = OUT_LIMIT };
 	const bool packed = size && data[size - 1] & 1;
 	if (perfdata_open(&file, (struct bytes){ data, size }, NULL) < 0)
 		return 0;

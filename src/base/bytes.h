@@ -30,8 +30,9 @@ struct cursor {
 static inline struct cursor cursor_over(struct bytes in)
 {
 	static const uint8_t nothing[1] = { 0 };
-	const uint8_t *data = in.data ? in.data : nothing;
-	return (struct cursor){ .pos = data, .end = data + in.size };
+	if (!in.data)
+		in = (struct bytes){ .data = nothing };
+	return (struct cursor){ .pos = in.data, .end = in.data + in.size };
 }
 
 static inline size_t cursor_left(const struct cursor *c)

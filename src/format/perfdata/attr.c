@@ -15,10 +15,9 @@ static uint64_t reverse_bits_in_bytes(uint64_t word)
  */
 static uint64_t read_flags(const struct perfdata *file, struct cursor *c)
 {
-	const struct bytes raw = cursor_take(c, 8);
 	uint64_t word = 0;
-	for (size_t i = 0; i < raw.size; i++)
-		word |= (uint64_t)raw.data[i] << (8 * i);
+	for (unsigned bit = 0; bit < 64; bit += 8)
+		word |= (uint64_t)cursor_u8(c) << bit;
 	return file->big_endian ? reverse_bits_in_bytes(word) : word;
 }
 

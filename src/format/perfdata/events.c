@@ -119,20 +119,23 @@ int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, 
 	const size_t count = ids.size / 8;
 	struct perfdata_source *source = arena_new(&file->arena, struct perfdata_source, 1);
 	uint64_t *copied = count ? arena_new(&file->arena, uint64_t, count) : NULL;
-	if (!source || (count && !copied) || !vector_reserve(&file->sources, 1) ||
-	    !reserve_ids(file, count))
+	if (!source || (count && !copied) || !reserve_ids(file, count))
+		return STATUS_NO_MEMORY;
+	const size_t index = file->sources.count;
+	struct perfdata_source_ref *ref = vector_push(&file->sources);
+	if (!ref)
 		return STATUS_NO_MEMORY;
 	source->event = (struct perfdata_event){ .attr = *attr, .ids = copied, .id_count = count };
 	source->event.name = perfdata_make_name(&file->arena, attr);
 	source->shape = make_shape(attr);
-	source->index = file->sources.count;
+	source->index = index;
 	/* With a frequency wanted and no period told, every sample stands for itself. */
 	source->default_period = attr->flags & PERFDATA_ATTR_FREQ ? 1 : attr->sample_period;
 	for (size_t i = 0; i < count; i++) {
 		copied[i] = perfdata_get64(file, ids.data + 8 * i);
 		place_id(file, copied[i], source);
 	}
-	*vector_push(&file->sources) = source;
+	ref->source = source;
 	join_shape(file, source);
 	return 0;
 }
@@ -155,7 +158,7 @@ const struct perfdata_source *perfdata_source_of_sample(const struct perfdata *f
 {
 	if (!file->sources.count)
 		return NULL;
-	const struct perfdata_source *first = file->sources.items[0];
+	const struct perfdata_source *first = file->sources.items[0].source;
 	if (file->sources.count == 1)
 		return first;
 	bool zero = !file->sample_id_words;
@@ -179,7 +182,7 @@ const struct perfdata_source *perfdata_source_of_trailer(const struct perfdata *
 {
 	if (!file->sources.count)
 		return NULL;
-	const struct perfdata_source *first = file->sources.items[0];
+	const struct perfdata_source *first = file->sources.items[0].source;
 	if (file->sources.count == 1)
 		return first;
 	for (unsigned words = file->trailer_id_words; words; words &= words - 1) {
@@ -201,5 +204,5 @@ size_t perfdata_event_count(const struct perfdata *file)
 
 const struct perfdata_event *perfdata_event(const struct perfdata *file, size_t index)
 {
-	return index < file->sources.count ? &file->sources.items[index]->event : NULL;
+	return index < file->sources.count ? &file->sources.items[index].source->event : NULL;
 }

@@ -91,7 +91,7 @@ static struct perfdata_source *described_source(const struct perfdata *file, str
 						size_t index)
 {
 	struct perfdata_source *here =
-	    index < file->sources.count ? file->sources.items[index] : NULL;
+	    index < file->sources.count ? file->sources.items[index].source : NULL;
 	if (cursor_left(&ids) < 8)
 		return here;
 	uint64_t id = cursor_u64(&ids);

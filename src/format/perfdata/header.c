@@ -165,8 +165,8 @@ static void read_event_types(struct perfdata *file, struct section section)
 		const uint64_t config = cursor_u64(&c);
 		const struct bytes name = cursor_take(&c, 64);
 		for (size_t i = 0; i < file->sources.count && i < 64; i++)
-			if (file->sources.items[i]->event.attr.config == config)
-				perfdata_set_name(file, file->sources.items[i], name);
+			if (file->sources.items[i].source->event.attr.config == config)
+				perfdata_set_name(file, file->sources.items[i].source, name);
 	}
 }
 

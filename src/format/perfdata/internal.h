@@ -26,6 +26,11 @@ struct perfdata_source {
 	size_t index;
 };
 
+/* Sources live in the arena, so that pointers to their events stay good. */
+struct perfdata_source_ref {
+	struct perfdata_source *source;
+};
+
 struct perfdata_id_slot {
 	uint64_t id;
 	struct perfdata_source *source; /* NULL: free */
@@ -53,7 +58,7 @@ struct perfdata {
 	struct perfdata_inflate *inflate; /* NULL before the first compressed record */
 	bool inflating;                   /* the current outer record may still give records */
 
-	VECTOR(struct perfdata_source *) sources; /* each in the arena */
+	VECTOR(struct perfdata_source_ref) sources;
 	struct perfdata_id_slot *id_slots;
 	size_t id_slot_count; /* a power of two, or 0 */
 	size_t id_count;

@@ -1,7 +1,7 @@
 #include "format/perfdata/internal.h"
 
 /* More kinds than this are one: a hostile file has as many types as it likes. */
-enum { PROBLEM_KINDS = 64 };
+enum { PROBLEM_KINDS = 64, PROBLEM_SLOTS = 128 };
 
 static struct perfdata_problem_kind *find_kind(struct perfdata *file, uint32_t type, int status,
 					       const char *what)
@@ -25,12 +25,12 @@ static int note(struct perfdata *file, struct perfdata_problem problem, uint64_t
 		problem.what = "more kinds of problems than are told apart";
 		kind = find_kind(file, 0, problem.status, problem.what);
 		/* One slot a status is enough; past that the last one takes all. */
-		if (!kind && file->problems.count >= 2 * PROBLEM_KINDS)
+		if (!kind && file->problems.count >= PROBLEM_SLOTS)
 			kind = &file->problems.items[file->problems.count - 1];
 	}
 	if (!kind) {
 		/* Reserved once, so that perfdata_problem() pointers stay. */
-		if (!vector_reserve(&file->problems, 2 * PROBLEM_KINDS - file->problems.count))
+		if (!vector_reserve(&file->problems, PROBLEM_SLOTS - file->problems.count))
 			return problem.status;
 		kind = vector_push(&file->problems);
 		kind->problem = problem;

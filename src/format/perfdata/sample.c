@@ -70,9 +70,9 @@ static const uint8_t *decode_fixed(const struct perfdata *file, uint64_t type, c
  */
 static inline void clear_sample(struct perfdata_sample *sample)
 {
-	enum { PIECE = 64 };
+	enum { PIECE = 64, FEWEST_BYTES = 2 * PIECE, MOST_BYTES = 3 * PIECE };
 	uint8_t *at = (uint8_t *)sample;
-	_Static_assert(sizeof(*sample) >= 2 * PIECE && sizeof(*sample) <= 3 * PIECE,
+	_Static_assert(sizeof(*sample) >= FEWEST_BYTES && sizeof(*sample) <= MOST_BYTES,
 		       "as many stores as the struct needs");
 	memset(at, 0, PIECE);
 	memset(at + PIECE, 0, PIECE);

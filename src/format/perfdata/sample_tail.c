@@ -199,7 +199,7 @@ int perfdata_decode_sample_extra(struct perfdata *file, const struct perfdata_re
 	const int status = perfdata_decode_sample(file, record, &sample);
 	if (status < 0)
 		return status;
-	const struct perfdata_source *source = file->sources.items[sample.event];
+	const struct perfdata_source *source = file->sources.items[sample.event].source;
 	const struct perfdata_attr *attr = &source->event.attr;
 	*extra = (struct perfdata_sample_extra){ .event = sample.event };
 	/* It is the last of the fixed fields but for CPU and PERIOD. */
