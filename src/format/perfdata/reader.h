@@ -60,7 +60,7 @@ struct perfdata_record {
 	uint32_t type; /* an enum perfdata_record_type, or one newer than this build */
 	uint16_t misc;
 	uint64_t offset;   /* in the file; of the outer record when it was compressed */
-	uint64_t ordinal;  /* 1 for the first record; those inside compressed ones count each */
+	uint64_t ordinal;  /* grows from 1, with gaps; the same in every pass */
 	struct bytes body; /* behind the 8-byte header */
 	bool stable; /* body lives as long as the reader; else until the next perfdata_next() */
 };
