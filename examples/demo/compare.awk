@@ -27,7 +27,8 @@ END {
 	for (i = 1; i <= count; i++) {
 		runtime = runtime_of[program[i]]
 		sum = time[runtime, 1] + time[runtime, 2] + time[runtime, 3]
-		found = "no samples"
+		# CPython's functions are callers of the interpreter, where the samples are.
+		found = runtime == "python" ? "  (the interpreter)" : "no samples"
 		if (sum)
 			found = sprintf("%5.1f %5.1f %5.1f", 100 * time[runtime, 1] / sum,
 				100 * time[runtime, 2] / sum, 100 * time[runtime, 3] / sum)

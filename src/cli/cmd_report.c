@@ -167,10 +167,22 @@ static int put_event(struct sink *out, const struct report_args *a, const struct
 	return got;
 }
 
+static bool has_samples(const struct profile *profile, uint32_t event)
+{
+	for (size_t i = 0; i < profile->rows.count; i++)
+		if (profile->rows.items[i].event == event)
+			return true;
+	return false;
+}
+
+/* Events that only carry mappings and such (perf's `dummy`) have no table, unless
+ * one is asked for, or there is no other.
+ */
 static bool is_wanted(const struct report_args *a, const struct profile *profile, uint32_t event)
 {
-	return !a->event ||
-	       strcmp(a->event, profile_text(profile, profile->events.items[event])) == 0;
+	if (a->event)
+		return strcmp(a->event, profile_text(profile, profile->events.items[event])) == 0;
+	return has_samples(profile, event) || (!profile->rows.count && event == 0);
 }
 
 static int put_report(struct sink *out, const struct report_args *a, const struct profile *profile,
