@@ -95,7 +95,8 @@ static int add_symbol(const struct reader *r, const GElf_Sym *sym, size_t index)
 	if (sym->st_size == 0) {
 		candidate.flags |= SYMBOL_UNSIZED;
 		candidate.end_svma = range->end_svma;
-	} else if (__builtin_add_overflow(candidate.start_svma, sym->st_size,
+	} else if (sym->st_size > UINT32_MAX ||
+		   __builtin_add_overflow(candidate.start_svma, sym->st_size,
 					  &candidate.end_svma)) {
 		return 0;
 	}

@@ -106,7 +106,11 @@ static uint64_t end_of_unsized(const struct symbol_table *table, const struct ke
 	const struct symbol_candidate *next =
 	    i + 1 < count ? &table->candidates.items[keys[i + 1].index] : NULL;
 	uint64_t end = from->end_svma;
-	if (end == UINT64_MAX && (!next || next->module != from->module)) {
+	if (end <= from->start_svma)
+		return from->start_svma; /* not in its section: of no use */
+	if (end - from->start_svma > UINT32_MAX)
+		end = from->start_svma + UINT32_MAX;
+	if (from->end_svma == UINT64_MAX && (!next || next->module != from->module)) {
 		const uint64_t page_end = (from->start_svma | 4095) + 4096 + 1;
 		if (page_end > from->start_svma && page_end < end)
 			end = page_end;
@@ -114,105 +118,109 @@ static uint64_t end_of_unsized(const struct symbol_table *table, const struct ke
 	return next && next->start_svma < end ? next->start_svma : end;
 }
 
-/* Bounds become entries of no size, which lay_out passes over. */
-static void fill(struct symbol_table *table, const struct key *keys, size_t count)
+/* What is left of the candidates: one an address, in order, with an end. */
+struct symbol_entry {
+	const struct symbol_candidate *from;
+	uint64_t end_svma; /* the start, for those that only end others */
+};
+
+static void fill(struct symbol_table *table, struct symbol_entry *entries, const struct key *keys,
+		 size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct symbol_candidate *from = &table->candidates.items[keys[i].index];
-		struct symbol_entry *entry = &table->entries[i];
-		*entry = (struct symbol_entry){ .start_svma = from->start_svma,
-						.end_svma = from->end_svma,
-						.name = from->name };
+		entries[i] = (struct symbol_entry){ .from = from, .end_svma = from->end_svma };
 		table->named_count += !(from->flags & SYMBOL_BOUND);
 		if (from->flags & SYMBOL_BOUND)
-			entry->end_svma = entry->start_svma;
+			entries[i].end_svma = from->start_svma;
 		else if (from->flags & SYMBOL_UNSIZED)
-			entry->end_svma = end_of_unsized(table, keys, count, i);
-		if (table->entry_modules)
-			table->entry_modules[i] = from->module;
+			entries[i].end_svma = end_of_unsized(table, keys, count, i);
 	}
 }
 
-static void put_bound(struct symbol_table *table, uint64_t svma, uint32_t owner)
+static void put_span(struct symbol_table *table, uint64_t svma, const struct symbol_entry *entry)
 {
-	size_t *count = &table->bound_count;
-	if (*count && table->bounds[*count - 1].svma == svma)
-		(*count)--;
-	if (*count && table->bounds[*count - 1].owner == owner)
-		return;
-	table->bounds[(*count)++] = (struct symbol_bound){ .svma = svma, .owner = owner };
+	struct symbol_span span = { .svma = svma };
+	if (entry) {
+		span.start_svma = entry->from->start_svma;
+		span.name = entry->from->name;
+		span.size = (uint32_t)(entry->end_svma - entry->from->start_svma);
+		span.module = entry->from->module;
+	}
+	if (table->span_count && table->spans[table->span_count - 1].svma == svma)
+		table->span_count--;
+	table->spans[table->span_count++] = span;
 }
 
 /* Closes the entries that end at or before `svma`, innermost first: what is around
  * them goes on behind them.
  *
- *   outer  [--------------------)        bounds: outer, inner, outer, gap
+ *   outer  [--------------------)        spans: outer, inner, outer, gap
  *   inner        [-----)
  */
-static size_t close_until(struct symbol_table *table, uint32_t *open, size_t depth, uint64_t svma)
+static size_t close_until(struct symbol_table *table, const struct symbol_entry **open,
+			  size_t depth, uint64_t svma)
 {
-	while (depth && table->entries[open[depth - 1]].end_svma <= svma) {
-		const uint64_t end = table->entries[open[--depth]].end_svma;
-		while (depth && table->entries[open[depth - 1]].end_svma <= end)
+	while (depth && open[depth - 1]->end_svma <= svma) {
+		const uint64_t end = open[--depth]->end_svma;
+		while (depth && open[depth - 1]->end_svma <= end)
 			depth--;
-		put_bound(table, end, depth ? open[depth - 1] : SYMBOL_GAP);
+		put_span(table, end, depth ? open[depth - 1] : NULL);
 	}
 	return depth;
 }
 
-static void lay_out(struct symbol_table *table, uint32_t *open)
+static void lay_out(struct symbol_table *table, const struct symbol_entry *entries, size_t count,
+		    const struct symbol_entry **open)
 {
 	size_t depth = 0;
-	for (uint32_t i = 0; i < table->entry_count; i++) {
-		const struct symbol_entry *entry = &table->entries[i];
-		depth = close_until(table, open, depth, entry->start_svma);
-		if (entry->end_svma <= entry->start_svma)
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t start = entries[i].from->start_svma;
+		depth = close_until(table, open, depth, start);
+		if (entries[i].end_svma <= start)
 			continue;
-		put_bound(table, entry->start_svma, i);
-		open[depth++] = i;
+		put_span(table, start, &entries[i]);
+		open[depth++] = &entries[i];
 	}
 	close_until(table, open, depth, UINT64_MAX);
 }
 
-/* About one bucket for two bounds. */
+/* About one bucket a span. */
 static bool fill_buckets(struct symbol_table *table)
 {
-	if (!table->bound_count)
+	if (!table->span_count)
 		return true;
-	const uint64_t lowest = table->bounds[0].svma;
-	const uint64_t range = table->bounds[table->bound_count - 1].svma - lowest;
-	while (range >> table->bucket_shift > table->bound_count / 2)
+	const uint64_t lowest = table->spans[0].svma;
+	const uint64_t range = table->spans[table->span_count - 1].svma - lowest;
+	while (range >> table->bucket_shift > table->span_count)
 		table->bucket_shift++;
 	table->bucket_count = (size_t)(range >> table->bucket_shift) + 1;
 	table->buckets = calloc(table->bucket_count + 1, sizeof(*table->buckets));
 	if (!table->buckets)
 		return false;
-	size_t bound = 0;
+	size_t span = 0;
 	for (size_t k = 0; k <= table->bucket_count; k++) {
-		while (bound < table->bound_count &&
-		       (table->bounds[bound].svma - lowest) >> table->bucket_shift < k)
-			bound++;
-		table->buckets[k] = (uint32_t)bound;
+		while (span < table->span_count &&
+		       (table->spans[span].svma - lowest) >> table->bucket_shift < k)
+			span++;
+		table->buckets[k] = (uint32_t)span;
 	}
 	return true;
 }
 
 static int seal_sorted(struct symbol_table *table, const struct key *keys, size_t count)
 {
-	table->entries = calloc(count, sizeof(*table->entries));
-	if (table->modules.texts.count)
-		table->entry_modules = calloc(count, sizeof(*table->entry_modules));
-	table->bounds = calloc(count * 2, sizeof(*table->bounds));
-	uint32_t *open = calloc(count, sizeof(*open));
-	bool has_memory = table->entries && table->bounds && open &&
-			  (table->entry_modules || !table->modules.texts.count);
+	struct symbol_entry *entries = calloc(count, sizeof(*entries));
+	const struct symbol_entry **open = calloc(count, sizeof(struct symbol_entry *));
+	table->spans = calloc(count * 2, sizeof(*table->spans));
+	bool has_memory = entries && open && table->spans;
 	if (has_memory) {
-		table->entry_count = count;
-		fill(table, keys, count);
-		lay_out(table, open);
+		fill(table, entries, keys, count);
+		lay_out(table, entries, count, open);
 		has_memory = fill_buckets(table);
 	}
 	free(open);
+	free(entries);
 	return has_memory ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -221,7 +229,7 @@ int symbol_seal(struct symbol_table *table)
 	const size_t count = table->candidates.count;
 	if (!count)
 		return STATUS_OK;
-	if (count >= SYMBOL_GAP / 2)
+	if (count >= UINT32_MAX / 2)
 		return STATUS_TOO_BIG;
 	struct key *keys = calloc(count * 2, sizeof(*keys));
 	if (!keys)

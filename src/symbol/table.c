@@ -13,10 +13,8 @@ void symbol_table_free(struct symbol_table *table)
 		return;
 	vector_clear(&table->candidates);
 	vector_clear(&table->loads);
-	free(table->bounds);
+	free(table->spans);
 	free(table->buckets);
-	free(table->entries);
-	free(table->entry_modules);
 	free(table->unpacked);
 	intern_clear(&table->modules);
 	arena_clear(&table->names);
@@ -71,45 +69,44 @@ bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, ui
 	return false;
 }
 
-static uint32_t owner_of(const struct symbol_table *table, uint64_t svma)
+/* The span that the address is in, or NULL where no function is. */
+static const struct symbol_span *span_of(const struct symbol_table *table, uint64_t svma)
 {
-	if (!table->bound_count || svma < table->bounds[0].svma)
-		return SYMBOL_GAP;
-	const uint64_t bucket = (svma - table->bounds[0].svma) >> table->bucket_shift;
+	if (!table->span_count || svma < table->spans[0].svma)
+		return NULL;
+	/* The last span is a gap. */
+	const uint64_t bucket = (svma - table->spans[0].svma) >> table->bucket_shift;
 	if (bucket >= table->bucket_count)
-		return table->bounds[table->bound_count - 1].owner;
-	/* The last bound at or below lies here or just in front of the bucket. Without
-	 * branches that depend on the data: those would be mispredicted every other step.
+		return NULL;
+	/* It begins in this bucket, or is the last in front of it. Without branches that
+	 * depend on the data: those would be mispredicted every other step.
 	 */
 	const uint32_t first = table->buckets[bucket];
-	const struct symbol_bound *base = &table->bounds[first ? first - 1 : 0];
-	size_t count = (size_t)(&table->bounds[table->buckets[bucket + 1]] - base);
+	const struct symbol_span *base = &table->spans[first ? first - 1 : 0];
+	size_t count = (size_t)(&table->spans[table->buckets[bucket + 1]] - base);
 	while (count > 1) {
 		const size_t half = count / 2;
 		base = base[half].svma <= svma ? base + half : base;
 		count -= half;
 	}
-	return base->owner;
+	return base->name ? base : NULL;
 }
 
 bool symbol_find(const struct symbol_table *table, uint64_t svma, struct symbol *symbol)
 {
-	const uint32_t owner = owner_of(table, svma);
-	if (owner == SYMBOL_GAP)
+	const struct symbol_span *span = span_of(table, svma);
+	if (!span)
 		return false;
-	const struct symbol_entry *entry = &table->entries[owner];
-	*symbol = (struct symbol){ .name = entry->name,
-				   .start_svma = entry->start_svma,
-				   .size = entry->end_svma - entry->start_svma };
+	*symbol = (struct symbol){ .name = span->name,
+				   .start_svma = span->start_svma,
+				   .size = span->size };
 	return true;
 }
 
 const char *symbol_module(const struct symbol_table *table, uint64_t avma)
 {
-	const uint32_t owner = owner_of(table, avma);
-	if (owner == SYMBOL_GAP || !table->entry_modules)
-		return "";
-	return intern_get(&table->modules, table->entry_modules[owner]);
+	const struct symbol_span *span = span_of(table, avma);
+	return span ? intern_get(&table->modules, span->module) : "";
 }
 
 size_t symbol_count(const struct symbol_table *table)

@@ -36,37 +36,29 @@ struct symbol_load {
 	bool is_executable;
 };
 
-struct symbol_entry {
-	uint64_t start_svma;
-	uint64_t end_svma;
-	const char *name;
-};
-
-struct symbol_bound {
+/* From svma up to the next span the address belongs to one function, or to nobody. */
+struct symbol_span {
 	uint64_t svma;
-	uint32_t owner; /* an index of entries, or SYMBOL_GAP */
+	uint64_t start_svma; /* of the function; before svma where another lies inside it */
+	const char *name;    /* NULL: a gap */
+	uint32_t size;
+	uint32_t module;
 };
-
-enum { SYMBOL_GAP = 0xffffffff };
 
 struct symbol_table {
 	VECTOR(struct symbol_candidate) candidates; /* freed by seal */
 	VECTOR(struct symbol_load) loads;
 	bool prefers_later; /* of aliases, instead of the longer name */
 
-	/* From bounds[i] up to bounds[i + 1] the address belongs to one entry, or nobody.
-	 * buckets[k] is the first bound at or above lowest + (k << bucket_shift): a
-	 * look-up searches the few bounds of one bucket instead of all.
+	/* By svma. buckets[k] is the first span at or above lowest + (k << bucket_shift): a
+	 * look-up searches the few spans of one bucket instead of all.
 	 */
-	struct symbol_bound *bounds;
-	size_t bound_count;
+	struct symbol_span *spans;
+	size_t span_count;
 	uint32_t *buckets; /* bucket_count + 1 */
 	size_t bucket_count;
 	unsigned bucket_shift;
-	struct symbol_entry *entries;
-	uint32_t *entry_modules; /* NULL where there are no modules */
-	size_t entry_count;
-	size_t named_count; /* without those that only end others */
+	size_t named_count; /* addresses with a name */
 
 	struct intern modules;
 	struct arena names; /* names that stand in no file */

@@ -27,12 +27,12 @@ static bool svma_to_file(const struct symbol_table *table, uint64_t svma, uint64
 
 static void print_starts(const struct symbol_table *table)
 {
-	for (size_t i = 0; i < table->entry_count; i++) {
-		const struct symbol_entry *entry = &table->entries[i];
+	for (size_t i = 0; i < table->span_count; i++) {
+		const struct symbol_span *span = &table->spans[i];
 		uint64_t off;
-		if (entry->name && svma_to_file(table, entry->start_svma, &off))
-			printf("%" PRIx64 " %" PRIx64 "\n", off,
-			       off + (entry->end_svma - entry->start_svma));
+		if (span->name && span->svma == span->start_svma &&
+		    svma_to_file(table, span->start_svma, &off))
+			printf("%" PRIx64 " %" PRIx64 "\n", off, off + span->size);
 	}
 }
 

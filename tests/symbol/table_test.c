@@ -38,6 +38,7 @@ static void test_functions_and_gaps(void **state)
 	elf_build_symbol(&b, "gamma", 0x1100, 16, STB_GLOBAL, STT_FUNC);
 	elf_build_symbol(&b, "alpha", 0x1000, 32, STB_GLOBAL, STT_FUNC);
 	elf_build_symbol(&b, "beta", 0x1020, 32, STB_LOCAL, STT_FUNC);
+	elf_build_symbol(&b, "of_everything", 0x1300, UINT64_C(1) << 40, STB_GLOBAL, STT_FUNC);
 	elf_build_symbol(&b, "chosen_at_load", 0x1200, 8, STB_GLOBAL, STT_GNU_IFUNC);
 	const struct bytes image = elf_build_end(&b);
 	struct symbol_table *table = table_of(image);
@@ -52,6 +53,7 @@ static void test_functions_and_gaps(void **state)
 	assert_string_equal(at(table, 0x1110), "-");
 	assert_string_equal(at(table, 0x1207), "chosen_at_load+7/8");
 	assert_string_equal(at(table, 0x1208), "-");
+	assert_string_equal(at(table, 0x1300), "-");
 	assert_string_equal(at(table, 0), "-");
 	assert_string_equal(at(table, UINT64_MAX), "-");
 	assert_int_equal(symbol_count(table), 4);
@@ -69,6 +71,7 @@ static void test_sizeless_functions_end_with_their_section(void **state)
 	elf_build_symbol(&b, "label", 0x1010, 0, STB_LOCAL, STT_NOTYPE);
 	elf_build_symbol(&b, "sized", 0x1800, 16, STB_GLOBAL, STT_FUNC);
 	elf_build_symbol(&b, "last", 0x1f00, 0, STB_GLOBAL, STT_FUNC);
+	elf_build_symbol(&b, "outside", 0x5000, 0, STB_GLOBAL, STT_FUNC);
 	const struct bytes image = elf_build_end(&b);
 	struct symbol_table *table = table_of(image);
 	assert_string_equal(at(table, 0x100f), "first+15/16");
@@ -76,6 +79,7 @@ static void test_sizeless_functions_end_with_their_section(void **state)
 	assert_string_equal(at(table, 0x1810), "-");
 	assert_string_equal(at(table, 0x1fff), "last+255/256");
 	assert_string_equal(at(table, 0x2000), "-");
+	assert_string_equal(at(table, 0x5000), "-");
 	symbol_table_free(table);
 	free_image(image);
 }
