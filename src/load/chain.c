@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { WORD = sizeof(uint64_t), CHAIN_LIMIT = 8192 };
+enum { WORD = sizeof(uint64_t), CHAIN_LIMIT = 8192, UNWIND_LIMIT = 512 };
 
 /* A chain is known by two hashes of its words and its address space, not by the
  * words: to look at them again would double what a sample touches.
@@ -143,21 +143,6 @@ static int add_chain(struct load *load, const struct perfdata_sample *sample,
 	return 0;
 }
 
-/* x86-64 and arm64 number their registers in perf's own order (asm/perf_regs.h). */
-static bool user_pc(const struct load *load, const struct perfdata_sample *sample, uint64_t *pc)
-{
-	const unsigned number = load->is_arm64 ? 32 : 8;
-	const uint64_t mask = sample->user_regs_mask;
-	if (!sample->user_regs_abi || !(mask >> number & 1))
-		return false;
-	struct cursor c = cursor_over(sample->user_regs);
-	c.swap = perfdata_is_swapped(load->perf);
-	const uint64_t before = mask & (((uint64_t)1 << number) - 1);
-	(void)cursor_take(&c, (size_t)__builtin_popcountll(before) * WORD);
-	*pc = cursor_u64(&c);
-	return !cursor_failed(&c);
-}
-
 static bool has_user_part(const uint8_t *words, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i++)
@@ -175,22 +160,24 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	struct chain_cache *cache = load->chains;
 	size_t count = chain->count;
 	cache->built.count = 0;
-	if (!vector_reserve(&cache->built, (count + 4) * WORD))
+	if (!vector_reserve(&cache->built, (count + 3 + UNWIND_LIMIT) * WORD))
 		return false;
 	uint8_t *words = cache->built.items;
 	if (count)
 		memcpy(words, chain->words, count * WORD);
 	const bool is_kernel = sample->cpumode == PERFDATA_CPUMODE_KERNEL;
-	if (!count) {
+	uint64_t avmas[UNWIND_LIMIT];
+	const size_t unwound =
+	    has_user_part(words, count) ? 0 : load_unwind(load, sample, avmas, UNWIND_LIMIT);
+	if (!count && (is_kernel || !unwound)) {
 		put_word(words, count++,
 			 is_kernel ? PERFDATA_CONTEXT_KERNEL : PERFDATA_CONTEXT_USER);
 		put_word(words, count++, sample->ip_avma);
 	}
-	uint64_t pc;
-	if (!has_user_part(words, count) && user_pc(load, sample, &pc)) {
+	if (unwound)
 		put_word(words, count++, PERFDATA_CONTEXT_USER);
-		put_word(words, count++, pc);
-	}
+	for (size_t i = 0; i < unwound; i++)
+		put_word(words, count++, avmas[i]);
 	chain->words = words;
 	chain->is_built = true;
 	chain->count = count;

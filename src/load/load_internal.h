@@ -13,6 +13,7 @@
 #include "os/file.h"
 #include "symbol/symbol.h"
 #include "timeline/timeline.h"
+#include "unwind/cfi.h"
 
 /* A file or other thing that is mapped: equal path and build id, one object. */
 enum object_kind {
@@ -29,8 +30,10 @@ struct object {
 	uint32_t feature_build_id; /* of the BUILD_ID feature */
 	enum object_kind kind;
 	bool was_opened;
-	struct symbol_table *symbols;   /* NULL where there are none, or before the first need */
-	const char *reason;             /* why there are none: a static sentence */
+	struct symbol_table *symbols; /* NULL where there are none, or before the first need */
+	const char *reason;           /* why there are none: a static sentence */
+	bool cfi_was_read;
+	struct cfi_table *cfi;          /* NULL where there is none, or before the first need */
 	struct address_index functions; /* of the profile under way, by symbol start + 1 */
 };
 
@@ -162,6 +165,7 @@ uint32_t load_object(struct load *load, const char *path, struct bytes build_id,
 		     enum object_kind kind); /* INTERN_NONE: no memory */
 struct symbol_table *load_object_symbols(struct load *load, struct object *object);
 struct symbol_table *load_kernel_symbols(struct load *load);
+bool load_vdso(struct load *load, struct bytes *image);
 int load_build_ids(struct load *load);
 
 /* dumps.c, maps.c: after the sideband. */
@@ -195,6 +199,12 @@ void load_chains_free(struct load *load);
 
 /* samples.c: by how much the stack's leaf, which is early, was announced after `time_ns`. */
 void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns);
+
+/* unwind.c: the user addresses of a sample that carries registers and a piece of stack,
+ * innermost first. Returns how many, 0 where it cannot tell.
+ */
+size_t load_unwind(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
+		   size_t limit);
 
 /* note.c */
 void load_add_note(struct load *load, bool is_warning, const char *format, ...)

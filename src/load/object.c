@@ -141,17 +141,16 @@ static void close_file(void *context, struct bytes bytes)
 	}
 }
 
-static int open_vdso(struct load *load, struct symbol_table **table)
+bool load_vdso(struct load *load, struct bytes *image)
 {
-	struct bytes image;
-	if (load->bundle && bundle_read(load->bundle, "vdso", &image) == 0)
-		return symbol_table_image(table, image);
+	if (load->bundle && bundle_read(load->bundle, "vdso", image) == 0)
+		return true;
 	struct utsname here;
 	const char *release = perfdata_feature_text(load->perf, PERFDATA_FEATURE_OSRELEASE);
 	if (uname(&here) || strcmp(here.release, release) != 0)
-		return STATUS_NOT_FOUND;
-	image = os_vdso_image();
-	return image.size ? symbol_table_image(table, image) : STATUS_NOT_FOUND;
+		return false;
+	*image = os_vdso_image();
+	return image->size != 0;
 }
 
 static const char *reason_of(int status, bool has_build_id)
@@ -179,8 +178,10 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 					    .open = open_file,
 					    .close = close_file };
 	int got = STATUS_NOT_FOUND;
+	struct bytes image;
 	if (object->kind == OBJECT_VDSO)
-		got = open_vdso(load, &object->symbols);
+		got = load_vdso(load, &image) ? symbol_table_image(&object->symbols, image)
+					      : STATUS_NOT_FOUND;
 	else if (object->kind == OBJECT_FILE)
 		got = symbol_table_elf(&object->symbols, &files,
 				       intern_get(&load->strings, object->path),

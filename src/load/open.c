@@ -90,8 +90,10 @@ void load_close(struct load *load)
 {
 	if (!load)
 		return;
-	for (size_t i = 0; i < load->objects.count; i++)
+	for (size_t i = 0; i < load->objects.count; i++) {
 		symbol_table_free(load->objects.items[i].symbols);
+		cfi_table_free(load->objects.items[i].cfi);
+	}
 	symbol_table_free(load->kallsyms);
 	for (size_t i = 0; i < load->processes.count; i++) {
 		address_index_clear(&load->processes.items[i].loaded);

@@ -1,0 +1,92 @@
+/* Stacks that were dumped rather than walked: what each frame is found by. */
+#include "load/load_internal.h"
+
+#include "unwind/walk.h"
+
+/* x86-64's registers in perf's own numbering (asm/perf_regs.h). */
+enum { REG_BP = 6, REG_SP = 7, REG_IP = 8, WORD = 8 };
+
+struct place_context {
+	struct load *load;
+	uint32_t pid;
+	uint64_t time_ns;
+};
+
+static bool user_register(const struct load *load, const struct perfdata_sample *sample,
+			  unsigned number, uint64_t *value)
+{
+	const uint64_t mask = sample->user_regs_mask;
+	if (!sample->user_regs_abi || !(mask >> number & 1))
+		return false;
+	struct cursor c = cursor_over(sample->user_regs);
+	c.swap = perfdata_is_swapped(load->perf);
+	const uint64_t before = mask & (((uint64_t)1 << number) - 1);
+	(void)cursor_take(&c, (size_t)__builtin_popcountll(before) * WORD);
+	*value = cursor_u64(&c);
+	return !cursor_failed(&c);
+}
+
+/* The symbol table is asked first: it has checked the file's build id. */
+static const struct cfi_table *cfi_of(struct load *load, uint32_t object_id)
+{
+	struct object *object = &load->objects.items[object_id];
+	if (object->cfi_was_read)
+		return object->cfi;
+	object->cfi_was_read = true;
+	struct bytes image;
+	const char *path = intern_get(&load->strings, object->path);
+	if (!load_object_symbols(load, object))
+		return NULL;
+	object = &load->objects.items[object_id];
+	const bool is_there = object->kind == OBJECT_VDSO
+				  ? load_vdso(load, &image)
+				  : load_keep_file(load, path, false, &image) == 0;
+	if (!is_there || cfi_table_elf(&object->cfi, image) < 0)
+		object->cfi = NULL;
+	return object->cfi;
+}
+
+static void find_place(void *context, uint64_t avma, struct unwind_place *place)
+{
+	const struct place_context *where = context;
+	struct load *load = where->load;
+	struct timeline_hit hit;
+	timeline_find(load->timeline, where->pid, avma, where->time_ns, &hit);
+	if (hit.layer == LAYER_CODE || hit.layer == LAYER_MAP) {
+		const uint32_t source = load->codes.items[hit.object].source;
+		const bool is_stub = load->sources.items[source].runtime == RUNTIME_PYTHON;
+		place->code = is_stub ? UNWIND_STUB : UNWIND_FRAME_POINTER;
+		return;
+	}
+	if (hit.layer != LAYER_MAPPING)
+		return;
+	const struct object *object = &load->objects.items[hit.object];
+	if (object->kind == OBJECT_ANONYMOUS) {
+		place->code = UNWIND_FRAME_POINTER;
+		return;
+	}
+	place->table = cfi_of(load, hit.object);
+	object = &load->objects.items[hit.object];
+	if (place->table && symbol_file_to_svma(object->symbols,
+						avma - hit.start_avma + hit.file_off, &place->svma))
+		place->code = UNWIND_CFI;
+}
+
+size_t load_unwind(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
+		   size_t limit)
+{
+	struct unwind_state state;
+	struct place_context where = { load, sample->pid, sample->time_ns };
+	const struct unwind_callbacks callbacks = { .context = &where, .find = find_place };
+	if (load->is_arm64) {
+		/* Only where it was: that machine's frames are not followed yet. */
+		enum { REG_ARM64_PC = 32 };
+		return limit && user_register(load, sample, REG_ARM64_PC, &avmas[0]) ? 1 : 0;
+	}
+	if (!user_register(load, sample, REG_IP, &state.pc_avma) ||
+	    !user_register(load, sample, REG_SP, &state.sp_avma) ||
+	    !user_register(load, sample, REG_BP, &state.bp_avma))
+		return 0;
+	enum unwind_end end;
+	return unwind_walk(&callbacks, &state, sample->user_stack, avmas, limit, &end);
+}

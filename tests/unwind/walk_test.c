@@ -1,0 +1,175 @@
+/* Walks this process's own stack through the C library and back, and holds the
+ * result against backtrace(3).
+ */
+#include "os/file.h"
+#include "test.h"
+#include "unwind/walk.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT = 128, STACK_BYTES = 64 * 1024, OBJECTS = 8 };
+
+static struct {
+	char path[256];
+	struct os_file file;
+	struct cfi_table *table;
+} objects[OBJECTS];
+static int object_count;
+
+static const struct cfi_table *table_of(const char *path)
+{
+	for (int i = 0; i < object_count; i++)
+		if (strcmp(objects[i].path, path) == 0)
+			return objects[i].table;
+	assert_true(object_count < OBJECTS);
+	const int at = object_count++;
+	strncpy(objects[at].path, path, sizeof(objects[at].path) - 1);
+	assert_int_equal(os_file_open(&objects[at].file, path, OS_FILE_PLAIN), 0);
+	assert_int_equal(cfi_table_elf(&objects[at].table, objects[at].file.bytes), 0);
+	return objects[at].table;
+}
+
+static void find(void *context, uint64_t avma, struct unwind_place *place)
+{
+	(void)context;
+	Dl_info info;
+	struct link_map *map;
+	if (!dladdr1((void *)avma, &info, (void **)&map, RTLD_DL_LINKMAP))
+		return;
+	/* The program itself has no name in its link map. */
+	place->table = table_of(map->l_name[0] ? map->l_name : "/proc/self/exe");
+	place->svma = avma - map->l_addr;
+	place->code = UNWIND_CFI;
+}
+
+struct seen {
+	uint64_t avmas[LIMIT];
+	size_t count;
+	enum unwind_end end;
+	void *expected[LIMIT];
+	int expected_count;
+};
+
+static struct seen seen;
+
+static __attribute__((noinline)) void look(void)
+{
+	static uint8_t copy[STACK_BYTES];
+	struct unwind_state state;
+	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+			 : "=&r"(state.pc_avma), "=&r"(state.sp_avma), "=&r"(state.bp_avma));
+	pthread_attr_t attr;
+	void *base;
+	size_t size;
+	assert_int_equal(pthread_getattr_np(pthread_self(), &attr), 0);
+	pthread_attr_getstack(&attr, &base, &size);
+	pthread_attr_destroy(&attr);
+	const size_t left = (uintptr_t)base + size - state.sp_avma;
+	const struct bytes stack = { copy, left < STACK_BYTES ? left : STACK_BYTES };
+	memcpy(copy, (const void *)state.sp_avma, stack.size);
+	const struct unwind_callbacks callbacks = { .find = find };
+	seen.expected_count = backtrace(seen.expected, LIMIT);
+	seen.count = unwind_walk(&callbacks, &state, stack, seen.avmas, LIMIT, &seen.end);
+}
+
+/* Through qsort, so that frames of the C library lie between ours. */
+static int compare(const void *left, const void *right)
+{
+	if (!seen.count)
+		look();
+	return memcmp(left, right, 1);
+}
+
+static void *in_thread(void *unused)
+{
+	char text[] = "unwind";
+	qsort(text, sizeof(text) - 1, 1, compare);
+	return unused;
+}
+
+static void check_seen(void)
+{
+	assert_int_equal(seen.end, UNWIND_WHOLE);
+	assert_int_equal(seen.count, (size_t)seen.expected_count);
+	/* The first is where each of the two stood in look(). */
+	for (size_t i = 1; i < seen.count; i++)
+		assert_ptr_equal((void *)seen.avmas[i], seen.expected[i]);
+	assert_true(seen.count > 4);
+}
+
+static void own_stack_is_walked_as_backtrace_does(void **state)
+{
+	(void)state;
+	seen.count = 0;
+	in_thread(NULL);
+	check_seen();
+}
+
+static void a_thread_ends_where_it_began(void **state)
+{
+	(void)state;
+	pthread_t thread;
+	seen.count = 0;
+	assert_int_equal(pthread_create(&thread, NULL, in_thread, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	check_seen();
+}
+
+/* rbp chains and stubs, on a stack made by hand: leaf, frame, stub, frame. */
+static void find_by_number(void *context, uint64_t avma, struct unwind_place *place)
+{
+	(void)context;
+	static const enum unwind_code codes[] = { UNWIND_UNKNOWN, UNWIND_FRAME_POINTER,
+						  UNWIND_STUB };
+	place->code = codes[avma >> 8 < 3 ? avma >> 8 : 0];
+}
+
+static void frame_pointers_and_stubs_are_followed(void **state)
+{
+	(void)state;
+	const uint64_t words[] = {
+		0,      0x1030,
+		0x250,         /* a frame: saved rbp, return into a stub */
+		0xdead, 0x150, /* the stub's eight bytes, return into a frame */
+		0,      0,
+		0x5000 /* that frame: end of the rbp chain, return to nowhere known */
+	};
+	const struct unwind_callbacks callbacks = { .find = find_by_number };
+	const struct unwind_state start = { .pc_avma = 0x101,
+					    .sp_avma = 0x1000,
+					    .bp_avma = 0x1008 };
+	const struct bytes stack = { (const uint8_t *)words, sizeof(words) };
+	uint64_t avmas[8];
+	enum unwind_end end;
+	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 8, &end), 3);
+	assert_int_equal(end, UNWIND_NO_CFI);
+	assert_int_equal(avmas[0], 0x101);
+	assert_int_equal(avmas[1], 0x250);
+	assert_int_equal(avmas[2], 0x150);
+	for (size_t size = 0; size < sizeof(words); size++) {
+		const struct bytes cut = { stack.data, size };
+		assert_true(unwind_walk(&callbacks, &start, cut, avmas, 8, &end) <= 3);
+		assert_int_not_equal(end, UNWIND_WHOLE);
+	}
+	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 1, &end), 1);
+	assert_int_equal(end, UNWIND_TOO_DEEP);
+}
+
+int main(void)
+{
+#ifndef __x86_64__
+	printf("SKIP: stacks of this machine are not walked yet\n");
+	return 77;
+#endif
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_stack_is_walked_as_backtrace_does),
+		cmocka_unit_test(a_thread_ends_where_it_began),
+		cmocka_unit_test(frame_pointers_and_stubs_are_followed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
