@@ -25,11 +25,15 @@ static void on_problem(void *context, const struct jitdump_problem *problem)
 {
 	struct dump *dump = context;
 	struct source *source = &dump->load->sources.items[dump->source];
-	if (!source->torn_offset) {
-		source->torn_offset = problem->offset;
-		load_add_note(dump->load, true, "%s: at byte %" PRIu64 ": %s (%" PRIu64 " bytes)",
-			      dump->path, problem->offset, problem->what, problem->skipped_bytes);
-	}
+	if (source->torn_offset)
+		return;
+	source->torn_offset = problem->offset;
+	char skipped[48] = "";
+	if (problem->skipped_bytes)
+		(void)snprintf(skipped, sizeof(skipped), " (%" PRIu64 " bytes passed over)",
+			       problem->skipped_bytes);
+	load_add_note(dump->load, true, "%s: at byte %" PRIu64 ": %s%s", dump->path,
+		      problem->offset, problem->what, skipped);
 }
 
 /* Stamps are believed only in the samples' own clock. */
