@@ -188,8 +188,9 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 				       intern_get_bytes(&load->strings, build_id));
 	if (got < 0) {
 		object->symbols = NULL;
-		object->reason = object->kind == OBJECT_VDSO ? "the vdso of another kernel"
-							     : reason_of(got, build_id != 0);
+		object->reason = load->options.self_contained  ? "its file was not to be opened"
+				 : object->kind == OBJECT_VDSO ? "the vdso of another kernel"
+							       : reason_of(got, build_id != 0);
 	}
 	return object->symbols;
 }
