@@ -219,21 +219,35 @@ static void stop_thread(struct collector *c)
 	c->is_running = false;
 }
 
-static void count_survivors(struct collector *c)
+/* The newest process that was not said to have ended and indeed runs; 0 where all ended. */
+static pid_t find_survivor(struct collector *c)
 {
+	c->totals.survivor_count = 0;
 	pid_t last = 0;
 	for (size_t i = 0; i < c->processes.count; i++) {
 		const struct process *process = &c->processes.items[i];
-		if (process->end_ns || kill(process->pid, 0) != 0)
+		if (process->end_ns || !collector_is_alive(process->pid))
 			continue;
 		last = process->pid;
 		c->totals.survivor_count++;
 	}
-	if (c->totals.survivor_count && c->options.private_dir)
+	return last;
+}
+
+/* Helpers of a runtime (erl_child_setup) end a moment after it: not worth a word. */
+static void wait_for_survivors(struct collector *c)
+{
+	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	pid_t survivor = find_survivor(c);
+	for (int i = 0; i < 30 && survivor; i++) {
+		(void)nanosleep(&pause, NULL);
+		survivor = find_survivor(c);
+	}
+	if (survivor && c->options.private_dir)
 		collector_add_note(c,
 				   "process %d still runs and may use %s, which is left there: "
 				   "remove it when it has ended",
-				   last, c->options.private_dir->root);
+				   survivor, c->options.private_dir->root);
 }
 
 int collector_finish(struct collector *c, struct bundle_writer *writer,
@@ -243,7 +257,7 @@ int collector_finish(struct collector *c, struct bundle_writer *writer,
 	collector_scan_private(c);
 	collector_link_maps(c);
 	if (!c->options.attached)
-		count_survivors(c);
+		wait_for_survivors(c);
 	const int got = collector_write_members(c, writer, about);
 	/* What the user switched on is the user's. */
 	const bool is_ours = about->runtimes && runtimes_count(about->runtimes) > 0;

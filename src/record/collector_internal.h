@@ -136,6 +136,8 @@ uint32_t collector_find_process(const struct collector *c, pid_t pid);
 uint32_t collector_add_process(struct collector *c, pid_t pid, uint64_t time_ns);
 /* Reads what /proc says of it now. */
 void collector_see_process(struct collector *c, uint32_t index);
+/* Runs, and is no zombie that nobody waits for. */
+bool collector_is_alive(pid_t pid);
 /* True if files of `owner` may be the process's. */
 bool collector_may_own(struct collector *c, uint32_t index, uid_t owner);
 static inline uint32_t process_number(const struct process *process)

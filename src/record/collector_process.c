@@ -1,5 +1,6 @@
 #include "base/hash.h"
 #include "base/status.h"
+#include "os/proc.h"
 #include "record/collector_internal.h"
 
 #include <errno.h>
@@ -201,6 +202,17 @@ void collector_see_process(struct collector *c, uint32_t index)
 	if (current_fd >= 0)
 		process->current_directory = collector_add_directory(c, current_fd);
 	close(directory);
+}
+
+bool collector_is_alive(pid_t pid)
+{
+	char path[32];
+	char line[512];
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	proc_line(path, line, sizeof(line));
+	/* The state is behind the name, which holds any character. */
+	const char *bracket = strrchr(line, ')');
+	return bracket && bracket[1] == ' ' && bracket[2] != 'Z' && bracket[2] != 'X';
 }
 
 bool collector_may_own(struct collector *c, uint32_t index, uid_t owner)
