@@ -174,7 +174,8 @@ static void bench_forks(void)
 	}
 	print_case("  fork and 10 loads", FORKS, since_ns);
 	seal(tl, "  seal", FORKS);
-	find_many(tl, 2 + FORKS / 2, FORKED_OBJECTS * 128, 2 * fork_ns, "  find in a child");
+	find_many(tl, 2 + FORKS / 2, (uint64_t)FORKED_OBJECTS * 128, 2 * fork_ns,
+		  "  find in a child");
 	timeline_free(tl);
 }
 
@@ -209,20 +210,24 @@ static void bench_chain(void)
 	puts("hostile: each process forks the next and loads something");
 	struct timeline *tl = must(timeline_new(NULL));
 	for (uint32_t i = 0; i < CHAIN; i++) {
-		const struct timeline_load load = { .start_avma = 0x7f0000000000u + i * 64,
+		const uint64_t avma = 0x7f0000000000u + (uint64_t)i * 64;
+		const uint64_t time_ns = 2 * (uint64_t)i + 1;
+		const struct timeline_load load = { .start_avma = avma,
 						    .size = 64,
-						    .earliest_ns = 2 * i + 1,
-						    .time_ns = 2 * i + 1,
-						    .latest_ns = 2 * i + 1,
+						    .earliest_ns = time_ns,
+						    .time_ns = time_ns,
+						    .latest_ns = time_ns,
 						    .object = i };
 		timeline_load(tl, i, &load);
-		timeline_fork(tl, i, i + 1, 2 * i + 2);
+		timeline_fork(tl, i, i + 1, time_ns + 1);
 	}
 	seal(tl, "  seal", CHAIN);
+	const uint64_t end_ns = 2 * (uint64_t)CHAIN + 1;
 	const uint64_t since_ns = now_ns();
 	for (uint32_t i = 0; i < FINDS / 1000; i++) {
 		struct timeline_hit hit;
-		timeline_find(tl, CHAIN, 0x7f0000000000u + i % CHAIN * 64, 2 * CHAIN + 1, &hit);
+		timeline_find(tl, CHAIN, 0x7f0000000000u + (uint64_t)(i % CHAIN) * 64, end_ns,
+			      &hit);
 	}
 	print_case("  find in the last", FINDS / 1000, since_ns);
 	timeline_free(tl);

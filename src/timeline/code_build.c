@@ -122,7 +122,7 @@ static void apply_unload(struct code_builder *b, const struct op *op, uint32_t l
 	end_object(b, b->live_loads[low].load, op->time_ns, RECT_NONE);
 }
 
-/* Only the first unload of each start can meet something inherited. */
+/* By address; equal ones stay in the order of time. */
 static bool sort_unloads(struct code_layer *layer, struct arena *scratch)
 {
 	const uint32_t count = layer->unload_count;
@@ -136,11 +136,8 @@ static bool sort_unloads(struct code_layer *layer, struct arena *scratch)
 		pairs[i] = (struct pair){ .key = copy[i].start_avma, .value = i };
 	}
 	sort_pairs(pairs, spare, count);
-	layer->unload_count = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (i == 0 || pairs[i].key != pairs[i - 1].key)
-			layer->unloads[layer->unload_count++] = copy[pairs[i].value];
-	}
+	for (uint32_t i = 0; i < count; i++)
+		layer->unloads[i] = copy[pairs[i].value];
 	return true;
 }
 

@@ -21,7 +21,7 @@ static bool level_of(const struct query *q, const struct ancestor *ancestor, str
 	level->at_ns = ancestor->fork_ns;
 	level->depth++;
 	level->is_asked = false;
-	return true;
+	return level->code;
 }
 
 static bool first_level(const struct query *q, uint32_t space, struct level *level)
@@ -234,29 +234,30 @@ static void set_answer(struct code_answer *answer, enum code_standing standing,
 		answer->early_ns = found->object->begin_ns - found->home.at_ns;
 }
 
-/* Loads that follow the time of each level passed. */
-struct followers {
-	struct found near; /* the lowest level's; object NULL: none */
-	bool is_settled;   /* one was near, whether it counts or not */
-	struct found far;  /* the asked level's */
-};
-
-static void note_follower(struct query *q, const struct level *first, const struct found *last,
-			  struct followers *followers)
+/* The next load at the address, as far as it can be the answer: one that is near, on the
+ * lowest level that has one, or any of the level asked (*far). `last` is where the
+ * climb ended. False where no near one counts.
+ */
+static bool find_near(struct query *q, const struct level *first, const struct found *last,
+		      struct found *near, struct found *far)
 {
-	if (last->after == RECT_NONE || followers->is_settled)
-		return;
-	struct found next = *last;
-	next.object = &last->home.code->objects[last->after];
-	if (last->home.is_asked)
-		followers->far = next;
-	if (!is_near(q, &last->home, last->after))
-		return;
-	followers->is_settled = true;
-	struct ending ending;
-	uint32_t depth;
-	if (!has_ended_below(q, &next, first, &ending, &depth))
-		followers->near = next;
+	struct level level = *first;
+	for (;;) {
+		const bool is_last = level.depth == last->home.depth;
+		const uint32_t after = is_last ? last->after : neighbours_of(q, &level).after;
+		if (after != RECT_NONE) {
+			*near =
+			    (struct found){ .home = level, .object = &level.code->objects[after] };
+			if (level.is_asked)
+				*far = *near;
+			struct ending ending;
+			uint32_t depth;
+			if (is_near(q, &level, after))
+				return !has_ended_below(q, near, first, &ending, &depth);
+		}
+		if (is_last || !level_up(q, &level))
+			return false;
+	}
 }
 
 void code_find(struct query *q, uint32_t space, struct code_answer *answer, struct owners *owners)
@@ -265,28 +266,30 @@ void code_find(struct query *q, uint32_t space, struct code_answer *answer, stru
 	struct level first;
 	if (!first_level(q, space, &first))
 		return;
-	struct followers followers = { .is_settled = false };
 	struct found last = { .home = first };
+	struct rect_neighbours here;
 	do {
-		const struct rect_neighbours here = neighbours_of(q, &last.home);
-		last.after = here.after;
-		note_follower(q, &first, &last, &followers);
-		if (here.at_or_before != RECT_NONE)
-			last.object = &last.home.code->objects[here.at_or_before];
-	} while (!last.object && level_up(q, &last.home));
+		here = neighbours_of(q, &last.home);
+	} while (here.at_or_before == RECT_NONE && level_up(q, &last.home));
+	const bool has_owner = here.at_or_before != RECT_NONE;
+	last.after = here.after;
+	if (has_owner)
+		last.object = &last.home.code->objects[here.at_or_before];
 
 	uint32_t ended_depth = UINT32_MAX;
 	struct ending ending;
-	if (last.object && !has_ended(q, &last, &first, &ending, &ended_depth)) {
+	if (has_owner && !has_ended(q, &last, &first, &ending, &ended_depth)) {
 		set_answer(answer, CODE_LIVE, &last);
 		answer_live(q, &last, &first, owners);
 		return;
 	}
+	struct found near;
+	struct found far = { .object = NULL };
 	/* What is told late counts only in a space where the old owner had gone. */
-	if (followers.near.object && followers.near.home.depth <= ended_depth)
-		set_answer(answer, CODE_NEAR, &followers.near);
-	else if (last.object)
+	if (find_near(q, &first, &last, &near, &far) && near.home.depth <= ended_depth)
+		set_answer(answer, CODE_NEAR, &near);
+	else if (has_owner)
 		set_answer(answer, CODE_STALE, &last);
-	else if (followers.far.object)
-		set_answer(answer, CODE_FAR, &followers.far);
+	else if (far.object)
+		set_answer(answer, CODE_FAR, &far);
 }

@@ -22,7 +22,7 @@ struct code_object {
 	uint32_t object;
 };
 
-/* The first unload of what starts at an address; it may end what was inherited. */
+/* An unload; the first of an address may end what was inherited. */
 struct code_unload {
 	uint64_t start_avma;
 	uint64_t time_ns;
@@ -32,7 +32,8 @@ struct code_unload {
 struct code_layer {
 	struct rects rects;
 	struct code_object *objects;
-	struct code_unload *unloads; /* by address; empty in a space that inherits no code */
+	struct code_unload
+	    *unloads; /* by address, then time; empty in a space that inherits no code */
 	uint32_t unload_count;
 };
 

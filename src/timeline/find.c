@@ -79,6 +79,7 @@ bool timeline_find_mapping(const struct timeline *tl, uint32_t pid, uint64_t avm
 	return found;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a find and one index more. */
 bool timeline_other(const struct timeline *tl, uint32_t pid, uint64_t avma, uint64_t time_ns,
 		    uint32_t index, uint32_t *object)
 {

@@ -33,7 +33,7 @@ void ladder_seal(struct ladder *ladder, uint32_t count)
 			return;
 		}
 		for (uint32_t s = 0; s < steps; s++)
-			ladder->rungs[r + 1][s] = rung[s * LADDER_STEP];
+			ladder->rungs[r + 1][s] = rung[(size_t)s * LADDER_STEP];
 		count = steps;
 	}
 }

@@ -3,12 +3,12 @@
 /* File mappings of one space. A later one takes the part it covers and no more:
  *
  *   address
- *     │ ┌────────────────
- *     │ │ first   ┌──────
- *     │ │         │ second
- *     │ │         └──────
- *     │ └────────────────
- *     └──────────────────► time
+ *     | +----------------
+ *     | | first   +------
+ *     | |         | second
+ *     | |         +------
+ *     | +----------------
+ *     +------------------> time
  *
  * Nobody tells of munmap, so the last mapping that covers an address is the one.
  */

@@ -5,7 +5,7 @@
 /* Makes address spaces out of forks, execs and exits, and deals the other
  * operations out to them.
  *
- *   pid 7   ├── space 0 ──┤exec── space 1 ──┤exit ....... ├fork── space 2 ──
+ *   pid 7   |-- space 0 --|exec-- space 1 --|exit ....... |fork-- space 2 --
  *           0                                stragglers    (of another parent)
  *                                            go to space 1
  */

@@ -2,9 +2,9 @@
 
 /* Untimed code of one space: overlapping ranges, of which the one added last wins.
  *
- *   added 1st  ├───────── a ─────────┤
- *   added 2nd       ├─── b ───┤           ├── c ──┤
- *   segments   │ a  │ b of 2  │ a    │    │ c     │
+ *   added 1st  |--------- a ---------|
+ *   added 2nd       |--- b ---|           |-- c --|
+ *   segments   | a  | b of 2  | a    |    | c     |
  *
  * Entries are kept by start. Those that hang together through overlaps are a
  * cluster; most have one member, whose segment is itself. The others are swept

@@ -12,6 +12,8 @@
 
 enum { PID = 7, SKEW_NS = 10 };
 
+/* NOLINTBEGIN(readability-function-size): many small numbers, and each test reads as a table. */
+
 /* Objects are written as letters. */
 static inline struct timeline *new_timeline(void)
 {
@@ -114,6 +116,8 @@ static inline void expect_others(const struct timeline *tl, uint64_t time_ns, ui
 	assert_false(timeline_other(tl, PID, avma, time_ns, count, &object));
 	assert_int_equal(find_in(tl, PID, time_ns, avma).other_count, count);
 }
+
+/* NOLINTEND(readability-function-size) */
 
 static inline void seal(struct timeline *tl)
 {

@@ -97,6 +97,9 @@ static void who_still_lives_is_exact_however_soon_a_load_follows(void **state)
 	load(tl, 'b', 200, 15, 10);
 	seal(tl);
 	expect(tl, 199, 15, TRUST_EXACT, 'a');
+	/* And so through all of its life: callers cache by the interval. */
+	assert_int_equal(find_in(tl, PID, 199, 15).valid_from_ns, 100);
+	assert_int_equal(find_in(tl, PID, 101, 15).valid_to_ns, 200);
 	/* Nobody had the rest of b's range before. */
 	expect(tl, 199, 20, TRUST_EARLY, 'b');
 	timeline_free(tl);

@@ -69,9 +69,14 @@ static void an_owner_is_listed_where_it_was_added_first(void **state)
 	untimed_in(tl, PID, 'a', 9, 12);
 	untimed_in(tl, PID, 'b', 8, 14);
 	untimed_in(tl, PID, 'c', 10, 10);
+	untimed_in(tl, PID, 'b', 50, 10);
+	untimed_in(tl, PID, 'a', 51, 10);
+	untimed_in(tl, PID, 'b', 52, 10);
+	untimed_in(tl, PID, 'c', 53, 10);
 	seal(tl);
 	expect(tl, 0, 10, TRUST_AMBIGUOUS, 'c');
 	expect_others(tl, 0, 10, "ba");
+	expect_others(tl, 0, 55, "ba");
 	timeline_free(tl);
 }
 

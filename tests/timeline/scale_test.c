@@ -7,6 +7,7 @@
 /* Sizes at which a quadratic step would not end in time, checked by formula. */
 
 enum { MANY = 100000, BASE = 0x1000 };
+static const uint64_t end_ns = 2 * (uint64_t)MANY;
 
 static void load_object(struct timeline *tl, uint32_t pid, const struct timeline_load *what)
 {
@@ -29,7 +30,7 @@ static void each_inside_the_one_before(void **state)
 	for (uint32_t i = 0; i < MANY; i++)
 		load_object(tl, PID,
 			    &(struct timeline_load){ .start_avma = BASE + i,
-						     .size = 2 * (MANY - i),
+						     .size = 2 * (uint64_t)(MANY - i),
 						     .time_ns = 1 + i,
 						     .object = i });
 	seal(tl);
@@ -93,12 +94,12 @@ static void many_children_of_a_large_process(void **state)
 		assert_int_equal(timeline_fork(tl, 1, 10 + i, 1 + i), 0);
 	seal(tl);
 	for (uint32_t i = 0; i < MANY; i += 97) {
-		struct timeline_hit hit = find_in(tl, 10 + i, 2 * MANY, BASE + 16 * (uint64_t)i);
+		struct timeline_hit hit = find_in(tl, 10 + i, end_ns, BASE + 16 * (uint64_t)i);
 		assert_int_equal(hit.trust, TRUST_EXACT);
 		assert_int_equal(hit.object, i);
 		/* What its parent loaded a nanosecond later than the fork is close enough. */
 		if (i + 1 < MANY) {
-			hit = find_in(tl, 10 + i, 2 * MANY, BASE + 16 * (uint64_t)(i + 1));
+			hit = find_in(tl, 10 + i, end_ns, BASE + 16 * (uint64_t)(i + 1));
 			assert_int_equal(hit.trust, TRUST_EARLY);
 		}
 	}
@@ -115,10 +116,11 @@ static void a_long_chain_of_forks(void **state)
 	/* The last ones load as well, one object each, and overwrite in turn: less than 1,000 of
 	 * them. */
 	for (uint32_t i = MANY - 500; i < MANY; i++)
-		load_in(tl, i, (char)('b' + i % 20), 2 + i, BASE + 32 + 16 * (i % 100), 16);
+		load_in(tl, i, (char)('b' + i % 20), 2 + i, BASE + 32 + 16 * (uint64_t)(i % 100),
+			16);
 	seal(tl);
-	expect_in(tl, MANY, 2 * MANY, BASE, TRUST_EXACT, 'a');
-	expect_in(tl, MANY, 2 * MANY, BASE + 32, TRUST_EXACT, (char)('b' + (MANY - 100) % 20));
+	expect_in(tl, MANY, end_ns, BASE, TRUST_EXACT, 'a');
+	expect_in(tl, MANY, end_ns, BASE + 32, TRUST_EXACT, (char)('b' + (MANY - 100) % 20));
 	timeline_free(tl);
 }
 

@@ -283,7 +283,9 @@ static bool run(struct both *b, struct cursor *in)
 
 bool script_holds(struct bytes script)
 {
-	struct cursor in = cursor_over(script);
+	if (!script.size)
+		return true;
+	struct cursor in = { .pos = script.data, .end = script.data + script.size };
 	struct both b = { .naive.skew_ns = 1 + pick(&in, 5) };
 	b.tl = timeline_new(&(struct timeline_options){ .skew_ns = b.naive.skew_ns });
 	const bool held = b.tl && run(&b, &in);
