@@ -136,6 +136,7 @@ int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, 
 		place_id(file, copied[i], source);
 	}
 	ref->source = source;
+	file->only = index == 0 ? source : NULL;
 	join_shape(file, source);
 	return 0;
 }
@@ -153,14 +154,12 @@ void perfdata_set_name(struct perfdata *file, struct perfdata_source *source, st
 /* Perf makes sure that ids lie at one place, so the loops run once. Records that
  * perf made up itself carry id 0 and mean the first event.
  */
-const struct perfdata_source *perfdata_source_of_sample(const struct perfdata *file,
-							struct bytes body)
+const struct perfdata_source *perfdata_source_by_sample_id(const struct perfdata *file,
+							   struct bytes body)
 {
 	if (!file->sources.count)
 		return NULL;
 	const struct perfdata_source *first = file->sources.items[0].source;
-	if (file->sources.count == 1)
-		return first;
 	bool zero = !file->sample_id_words;
 	for (unsigned words = file->sample_id_words; words; words &= words - 1) {
 		const size_t at = 8 * (size_t)__builtin_ctz(words);
@@ -177,14 +176,12 @@ const struct perfdata_source *perfdata_source_of_sample(const struct perfdata *f
 	return zero ? first : NULL;
 }
 
-const struct perfdata_source *perfdata_source_of_trailer(const struct perfdata *file,
-							 struct bytes body)
+const struct perfdata_source *perfdata_source_by_trailer_id(const struct perfdata *file,
+							    struct bytes body)
 {
 	if (!file->sources.count)
 		return NULL;
 	const struct perfdata_source *first = file->sources.items[0].source;
-	if (file->sources.count == 1)
-		return first;
 	for (unsigned words = file->trailer_id_words; words; words &= words - 1) {
 		const size_t from_end = 8 * (size_t)__builtin_ctz(words);
 		if (from_end > body.size)

@@ -59,6 +59,7 @@ struct perfdata {
 	bool inflating;                   /* the current outer record may still give records */
 
 	VECTOR(struct perfdata_source_ref) sources;
+	const struct perfdata_source *only; /* the source, if there is just one */
 	struct perfdata_id_slot *id_slots;
 	size_t id_slot_count; /* a power of two, or 0 */
 	size_t id_count;
@@ -78,25 +79,40 @@ struct perfdata {
 	struct arena arena;
 };
 
-static inline uint64_t perfdata_get64(const struct perfdata *file, const uint8_t *at)
+static inline uint64_t perfdata_load64(const uint8_t *at, bool swap)
 {
 	uint64_t value;
 	memcpy(&value, at, sizeof(value));
-	return file->swap ? __builtin_bswap64(value) : value;
+	return swap ? __builtin_bswap64(value) : value;
+}
+
+static inline uint32_t perfdata_load32(const uint8_t *at, bool swap)
+{
+	uint32_t value;
+	memcpy(&value, at, sizeof(value));
+	return swap ? __builtin_bswap32(value) : value;
+}
+
+static inline uint16_t perfdata_load16(const uint8_t *at, bool swap)
+{
+	uint16_t value;
+	memcpy(&value, at, sizeof(value));
+	return swap ? __builtin_bswap16(value) : value;
+}
+
+static inline uint64_t perfdata_get64(const struct perfdata *file, const uint8_t *at)
+{
+	return perfdata_load64(at, file->swap);
 }
 
 static inline uint32_t perfdata_get32(const struct perfdata *file, const uint8_t *at)
 {
-	uint32_t value;
-	memcpy(&value, at, sizeof(value));
-	return file->swap ? __builtin_bswap32(value) : value;
+	return perfdata_load32(at, file->swap);
 }
 
 static inline uint16_t perfdata_get16(const struct perfdata *file, const uint8_t *at)
 {
-	uint16_t value;
-	memcpy(&value, at, sizeof(value));
-	return file->swap ? __builtin_bswap16(value) : value;
+	return perfdata_load16(at, file->swap);
 }
 
 static inline struct cursor perfdata_cursor(const struct perfdata *file, struct bytes in)
@@ -122,11 +138,24 @@ const char *perfdata_make_name(struct arena *arena, const struct perfdata_attr *
 /* events.c: the id array is copied. Returns 0 or NO_MEMORY. */
 int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, struct bytes ids);
 struct perfdata_source *perfdata_find_id(const struct perfdata *file, uint64_t id);
-const struct perfdata_source *perfdata_source_of_sample(const struct perfdata *file,
-							struct bytes body);
-const struct perfdata_source *perfdata_source_of_trailer(const struct perfdata *file,
-							 struct bytes body);
+const struct perfdata_source *perfdata_source_by_sample_id(const struct perfdata *file,
+							   struct bytes body);
+const struct perfdata_source *perfdata_source_by_trailer_id(const struct perfdata *file,
+							    struct bytes body);
 void perfdata_set_name(struct perfdata *file, struct perfdata_source *source, struct bytes name);
+
+/* The event that a record belongs to, or NULL. */
+static inline const struct perfdata_source *perfdata_source_of_sample(const struct perfdata *file,
+								      struct bytes body)
+{
+	return file->only ? file->only : perfdata_source_by_sample_id(file, body);
+}
+
+static inline const struct perfdata_source *perfdata_source_of_trailer(const struct perfdata *file,
+								       struct bytes body)
+{
+	return file->only ? file->only : perfdata_source_by_trailer_id(file, body);
+}
 
 /* features.c: takes names from EVENT_DESC and arguments from CMDLINE. */
 void perfdata_learn_feature(struct perfdata *file, unsigned feature, struct bytes content);

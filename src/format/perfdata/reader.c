@@ -114,27 +114,36 @@ static int resynchronise(struct perfdata *file)
 	return end_here(file);
 }
 
+/* The record at `at`, of which `left` bytes are there; false if it has no sound header. */
+static inline bool read_plain(const struct perfdata *file, const uint8_t *at, size_t left,
+			      struct perfdata_record *record)
+{
+	if (left < PERFDATA_RECORD_HEADER_SIZE)
+		return false;
+	const bool swap = file->swap;
+	const uint16_t size = perfdata_load16(at + 6, swap);
+	if (size < PERFDATA_RECORD_HEADER_SIZE || size > left)
+		return false;
+	record->type = perfdata_load32(at, swap);
+	record->misc = perfdata_load16(at + 4, swap);
+	record->offset = (uint64_t)(at - file->in.data);
+	record->body.data = at + PERFDATA_RECORD_HEADER_SIZE;
+	record->body.size = size - (size_t)PERFDATA_RECORD_HEADER_SIZE;
+	record->stable = true;
+	return true;
+}
+
 static int next_plain(struct perfdata *file, struct perfdata_record *record)
 {
 	for (;;) {
 		const uint8_t *at = file->pos;
 		const size_t left = (size_t)(file->end - at);
+		if (read_plain(file, at, left, record)) {
+			file->pos = record->body.data + record->body.size;
+			return 1;
+		}
 		if (left == 0)
 			return end_here(file);
-		if (__builtin_expect(left >= PERFDATA_RECORD_HEADER_SIZE, true)) {
-			const uint16_t size = perfdata_get16(file, at + 6);
-			if (__builtin_expect(size >= PERFDATA_RECORD_HEADER_SIZE && size <= left,
-					     true)) {
-				record->type = perfdata_get32(file, at);
-				record->misc = perfdata_get16(file, at + 4);
-				record->offset = (uint64_t)(at - file->in.data);
-				record->body.data = at + PERFDATA_RECORD_HEADER_SIZE;
-				record->body.size = size - (size_t)PERFDATA_RECORD_HEADER_SIZE;
-				record->stable = true;
-				file->pos = at + size;
-				return 1;
-			}
-		}
 		file->ordinal++;
 		if (resynchronise(file) == 0)
 			return 0;
@@ -188,11 +197,18 @@ static int absorb(struct perfdata *file, const struct perfdata_record *record)
 	}
 }
 
-int perfdata_next(struct perfdata *file, struct perfdata_record *record)
+static bool is_kernel_record(uint32_t type)
+{
+	return type - 1u < PERFDATA_CALLCHAIN_DEFERRED;
+}
+
+/* Kept out of perfdata_next(), whose quick way would else save registers for it. */
+static __attribute__((noinline)) int next_slowly(struct perfdata *file,
+						 struct perfdata_record *record)
 {
 	for (;;) {
 		int got = 0;
-		if (__builtin_expect(file->inflating, false))
+		if (file->inflating)
 			got = perfdata_inflate_next(file, record);
 		if (got == 0)
 			got = next_plain(file, record);
@@ -202,12 +218,25 @@ int perfdata_next(struct perfdata *file, struct perfdata_record *record)
 		if (got <= 0)
 			return got;
 		record->ordinal = ++file->ordinal;
-		if (__builtin_expect(record->type - 1u < PERFDATA_CALLCHAIN_DEFERRED, true))
+		if (is_kernel_record(record->type))
 			return 1;
 		got = absorb(file, record);
 		if (got != 0)
 			return got;
 	}
+}
+
+int perfdata_next(struct perfdata *file, struct perfdata_record *record)
+{
+	const uint8_t *at = file->pos;
+	if (__builtin_expect(file->inflating ||
+				 !read_plain(file, at, (size_t)(file->end - at), record) ||
+				 !is_kernel_record(record->type),
+			     false))
+		return next_slowly(file, record);
+	file->pos = record->body.data + record->body.size;
+	record->ordinal = ++file->ordinal;
+	return 1;
 }
 
 void perfdata_rewind(struct perfdata *file)
