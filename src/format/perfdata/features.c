@@ -1,6 +1,6 @@
 #include "format/perfdata/features.h"
 
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 enum {
 	BUILD_ID_HEADER_SIZE = 8,

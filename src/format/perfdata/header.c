@@ -1,4 +1,4 @@
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 #define MAGIC_VERSION_2 0x32454c4946524550u /* "PERFILE2", written as a host word */
 static const char MAGIC_VERSION_1[8] = { 'P', 'E', 'R', 'F', 'F', 'I', 'L', 'E' };

@@ -7,7 +7,7 @@
  * and end in the next. What is unpacked is kept only until it was handed out, so
  * memory does not grow with the file.
  */
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 #include <stdlib.h>
 #include <zstd.h>

@@ -1,4 +1,4 @@
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 static int learn_attr(struct perfdata *file, const struct perfdata_record *record)
 {

@@ -1,4 +1,4 @@
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 /* More kinds than this are one: a hostile file has as many types as it likes. */
 enum { PROBLEM_KINDS = 64, PROBLEM_SLOTS = 128 };

@@ -1,4 +1,4 @@
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 enum { PROT_EXEC_BIT = 4, PID_OF_KERNEL = -1, BUILD_ID_ROOM = 20 };
 

@@ -1,4 +1,4 @@
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 #include <stdlib.h>
 

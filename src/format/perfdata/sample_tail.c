@@ -1,7 +1,7 @@
 /* The fields of a sample whose size differs from one to the next, in the order
  * in which the kernel writes them (which is not that of their bits).
  */
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 enum { BRANCH_ENTRY_SIZE = 24 };
 

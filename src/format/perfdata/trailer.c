@@ -1,4 +1,4 @@
-#include "format/perfdata/internal.h"
+#include "format/perfdata/perfdata_internal.h"
 
 /* Bytes of each kind's own fields; a string counts one. A record too short for
  * these and a trailer has none, whatever the attr says.

@@ -1,6 +1,6 @@
-/* internal.h - what the files of this folder share. Not to be included elsewhere. */
-#ifndef FORMAT_PERFDATA_INTERNAL_H
-#define FORMAT_PERFDATA_INTERNAL_H
+/* perfdata_internal.h - what the files of this folder share. Not to be included elsewhere. */
+#ifndef FORMAT_PERFDATA_PERFDATA_INTERNAL_H
+#define FORMAT_PERFDATA_PERFDATA_INTERNAL_H
 
 #include "base/arena.h"
 #include "base/vector.h"
