@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { GUESS_NAMES = 64, BESIDE_LIMIT = 4096, CLOCK_MONOTONIC_ID = 1 };
+enum { BESIDE_LIMIT = 4096, CLOCK_MONOTONIC_ID = 1 };
 
 /* One dump while it is read. */
 struct dump {
@@ -144,24 +144,6 @@ static int take_move(struct dump *dump, const struct jitdump_record *record)
 	return got;
 }
 
-/* From names spread over the dump: the first ones are often stubs. */
-static enum runtime guess_runtime(const struct dump *dump, size_t first_code)
-{
-	const struct load *load = dump->load;
-	const struct process *process = load_process_find(load, dump->pid);
-	const size_t count = load->codes.count - first_code;
-	struct bytes names[GUESS_NAMES];
-	const size_t taken = count < GUESS_NAMES ? count : GUESS_NAMES;
-	for (size_t i = 0; i < taken; i++)
-		names[i] = load->codes.items[first_code + i * count / taken].name;
-	const struct name_evidence evidence = {
-		.executable = intern_get_bytes(&load->strings, process ? process->exe : 0),
-		.is_jitdump = true,
-		.is_v8_pad = dump->reader.is_v8_pad,
-	};
-	return names_guess(&evidence, names, taken);
-}
-
 static int add_source(struct dump *dump)
 {
 	struct load *load = dump->load;
@@ -226,7 +208,9 @@ static int read_dump(struct load *load, const char *path, uint32_t pid, struct b
 	process = load_process_find(load, pid);
 	if (process)
 		process->torn_offset = load->sources.items[dump.source].torn_offset;
-	load->sources.items[dump.source].runtime = guess_runtime(&dump, first_code);
+	const struct name_evidence evidence = { .is_jitdump = true,
+						.is_v8_pad = dump.reader.is_v8_pad };
+	load_guess_runtime(load, dump.source, first_code, &evidence);
 	return got < 0 ? got : 0;
 }
 

@@ -168,6 +168,10 @@ struct symbol_table *load_kernel_symbols(struct load *load);
 bool load_vdso(struct load *load, struct bytes *image);
 int load_build_ids(struct load *load);
 
+/* source.c: from the process's program and the names of the codes from `first_code` on. */
+void load_guess_runtime(struct load *load, uint32_t source, size_t first_code,
+			const struct name_evidence *evidence);
+
 /* dumps.c, maps.c: after the sideband. */
 int load_dumps(struct load *load);
 int load_maps(struct load *load);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 enum {
-	GUESS_NAMES = 64,
 	/* More lines than this in one stretch were not written as their code came:
 	 * a snapshot (HotSpot at exit), or a buffer that was flushed.
 	 */
@@ -245,21 +244,6 @@ static bool is_buffered(struct bytes map, struct bytes times_text)
 	return torn * 4 > count;
 }
 
-static enum runtime guess_runtime(const struct map *map, size_t first_code)
-{
-	const struct load *load = map->load;
-	const struct process *process = load_process_find(load, map->pid);
-	const size_t count = load->codes.count - first_code;
-	struct bytes names[GUESS_NAMES];
-	const size_t taken = count < GUESS_NAMES ? count : GUESS_NAMES;
-	for (size_t i = 0; i < taken; i++)
-		names[i] = load->codes.items[first_code + i * count / taken].name;
-	const struct name_evidence evidence = {
-		.executable = intern_get_bytes(&load->strings, process ? process->exe : 0),
-	};
-	return names_guess(&evidence, names, taken);
-}
-
 static int read_lines(struct map *map)
 {
 	struct batch *batch = arena_new(&map->load->scratch, struct batch, 1);
@@ -300,7 +284,7 @@ static int read_map(struct load *load, const char *path, uint32_t pid, struct by
 	int got = index_told(&map, process);
 	if (got == 0)
 		got = read_lines(&map);
-	load->sources.items[map.source].runtime = guess_runtime(&map, first_code);
+	load_guess_runtime(load, map.source, first_code, &(struct name_evidence){ 0 });
 	address_index_clear(&map.told);
 	free(map.slots);
 	return got;
