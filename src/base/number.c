@@ -38,3 +38,14 @@ bool number_parse_text(const char *text, uint64_t *value)
 {
 	return number_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, 10, value);
 }
+
+const char *number_skip_u32(const char *text, uint32_t *value)
+{
+	uint64_t number;
+	const size_t length =
+	    number_read((struct bytes){ (const uint8_t *)text, strlen(text) }, 10, &number);
+	if (!length || number > UINT32_MAX)
+		return NULL;
+	*value = (uint32_t)number;
+	return text + length;
+}

@@ -25,4 +25,9 @@ bool number_parse(struct bytes text, unsigned base, uint64_t *value);
 /* The same for a decimal C string. */
 bool number_parse_text(const char *text, uint64_t *value);
 
+/* A decimal number at the start of a C string, such as a process id: returns what
+ * follows it, or NULL, with *value as it was, where there is none or it does not fit.
+ */
+const char *number_skip_u32(const char *text, uint32_t *value);
+
 #endif

@@ -191,10 +191,10 @@ static int begin_member(struct bundle_writer *writer, const char *name, uint64_t
 	/* Deflating what does not deflate makes it a little longer. */
 	const uint64_t largest = writer->compress ? size + size / 1024 + 4096 : size;
 	const int method = writer->compress ? Z_DEFLATED : 0;
-	const int got = zipOpenNewFileInZip4_64(
-	    writer->zip, name, &writer->now, NULL, 0, NULL, 0, NULL, method, Z_BEST_SPEED,
-	    0, -MAX_WBITS, DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0, MADE_BY_UNIX, NAMES_ARE_UTF8,
-	    largest >= 0xffffffff);
+	const int got =
+	    zipOpenNewFileInZip4_64(writer->zip, name, &writer->now, NULL, 0, NULL, 0, NULL, method,
+				    Z_BEST_SPEED, 0, -MAX_WBITS, DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY,
+				    NULL, 0, MADE_BY_UNIX, NAMES_ARE_UTF8, largest >= 0xffffffff);
 	return got == ZIP_OK ? 0 : fail(writer, STATUS_IO);
 }
 

@@ -2,8 +2,8 @@
 
 #include "base/status.h"
 #include "cli/message.h"
+#include "cli/parse.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,32 +20,11 @@ static void parse_ids(struct argp_state *state, char *arg, struct load_args *arg
 	char *rest = arg;
 	const char *word;
 	while ((word = strsep(&rest, ","))) {
-		char *end;
-		const unsigned long id = strtoul(word, &end, 10);
 		uint32_t *slot =
 		    key == LOAD_ARGS_PID ? vector_push(&args->pids) : vector_push(&args->tids);
-		if (end == word || *end || id > UINT32_MAX || !slot)
+		if (!slot || !parse_u32(word, slot))
 			argp_error(state, "'%s' is not a process or thread id", word);
-		else
-			*slot = (uint32_t)id;
 	}
-}
-
-/* "12.5" to nanoseconds, without the rounding that a double would bring. */
-static bool parse_seconds(const char *text, uint64_t *ns)
-{
-	char *end;
-	errno = 0;
-	const unsigned long long seconds = strtoull(text, &end, 10);
-	if (end == text || errno || seconds > UINT64_MAX / 1000000000 - 1)
-		return false;
-	*ns = seconds * 1000000000;
-	if (*end == '.') {
-		uint64_t scale = 100000000;
-		for (end++; *end >= '0' && *end <= '9'; end++, scale /= 10)
-			*ns += (uint64_t)(*end - '0') * scale;
-	}
-	return *end == '\0';
 }
 
 static void parse_time(struct argp_state *state, char *arg, struct load_options *options)
@@ -53,15 +32,14 @@ static void parse_time(struct argp_state *state, char *arg, struct load_options 
 	char *to = strchr(arg, ',');
 	if (to)
 		*to++ = '\0';
-	if ((*arg && !parse_seconds(arg, &options->from_ns)) ||
-	    (to && *to && !parse_seconds(to, &options->to_ns)))
+	if ((*arg && !parse_seconds_ns(arg, &options->from_ns)) ||
+	    (to && *to && !parse_seconds_ns(to, &options->to_ns)))
 		argp_error(state, "--time takes FROM,TO in seconds");
 }
 
 error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_state *state)
 {
 	struct load_options *options = &args->options;
-	char *end;
 	switch (key) {
 	case 'i':
 		options->input = arg;
@@ -73,8 +51,8 @@ error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_
 		add_text(state, (const char ***)vector_push(&args->maps), arg);
 		return 0;
 	case LOAD_ARGS_SKEW:
-		options->skew_ns = strtoull(arg, &end, 10) * 1000000;
-		if (*end || end == arg)
+		if (!parse_u64(arg, &options->skew_ns) ||
+		    __builtin_mul_overflow(options->skew_ns, 1000000, &options->skew_ns))
 			argp_error(state, "--skew takes a whole number of milliseconds");
 		return 0;
 	case LOAD_ARGS_SELF_CONTAINED:

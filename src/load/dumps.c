@@ -254,9 +254,9 @@ static int take_members(struct load *load)
 	for (size_t i = 0; load->bundle && got >= 0 && i < bundle_count(load->bundle); i++) {
 		const struct bundle_member member = bundle_member(load->bundle, i);
 		uint32_t pid;
-		int end = 0;
 		struct bytes bytes;
-		if (sscanf(member.name, "process/%" SCNu32 "/jit/%n", &pid, &end) != 1 || !end)
+		const char *rest = load_member_of_process(member.name, &pid);
+		if (!rest || strncmp(rest, "jit/", 4) != 0)
 			continue;
 		if (bundle_read(load->bundle, member.name, &bytes) < 0)
 			load_add_note(load, true, "%s in the recording cannot be unpacked",

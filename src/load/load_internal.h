@@ -177,6 +177,8 @@ int load_dumps(struct load *load);
 int load_maps(struct load *load);
 /* The name of a perf map or dump tells a pid: perf-123.map, jit-123.dump; 0: it does not. */
 uint32_t load_pid_of_name(const char *path, const char *prefix, const char *suffix);
+/* What follows "process/PID/" in a bundle member's name, or NULL. */
+const char *load_member_of_process(const char *name, uint32_t *pid);
 /* Splits "PID=FILE"; *pid 0 where there is only a file. */
 const char *load_split_option(const char *text, uint32_t *pid);
 /* Opens with care and keeps the file until the load is closed. */

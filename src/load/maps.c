@@ -319,9 +319,8 @@ static int take_members(struct load *load)
 	for (size_t i = 0; load->bundle && got >= 0 && i < bundle_count(load->bundle); i++) {
 		const struct bundle_member member = bundle_member(load->bundle, i);
 		uint32_t pid;
-		int end = 0;
-		if (sscanf(member.name, "process/%" SCNu32 "/perf.map%n", &pid, &end) != 1 ||
-		    !end || member.name[end])
+		const char *rest = load_member_of_process(member.name, &pid);
+		if (!rest || strcmp(rest, "perf.map") != 0)
 			continue;
 		struct bytes bytes;
 		struct bytes times = no_times;

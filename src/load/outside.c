@@ -1,10 +1,10 @@
 /* Files that lie outside the recording: how they are named, found and opened. */
 #include "load/load_internal.h"
 
+#include "base/number.h"
 #include "base/status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 uint32_t load_pid_of_name(const char *path, const char *prefix, const char *suffix)
 {
@@ -12,23 +12,27 @@ uint32_t load_pid_of_name(const char *path, const char *prefix, const char *suff
 	const char *name = slash ? slash + 1 : path;
 	if (strncmp(name, prefix, strlen(prefix)) != 0)
 		return 0;
-	const char *digits = name + strlen(prefix);
-	char *end;
-	const unsigned long pid = strtoul(digits, &end, 10);
-	if (end == digits || pid > UINT32_MAX || strcmp(end, suffix) != 0)
-		return 0;
-	return (uint32_t)pid;
+	uint32_t pid;
+	const char *end = number_skip_u32(name + strlen(prefix), &pid);
+	return end && strcmp(end, suffix) == 0 ? pid : 0;
+}
+
+const char *load_member_of_process(const char *name, uint32_t *pid)
+{
+	static const char folder[] = "process/";
+	if (strncmp(name, folder, sizeof(folder) - 1) != 0)
+		return NULL;
+	const char *end = number_skip_u32(name + sizeof(folder) - 1, pid);
+	return end && *end == '/' ? end + 1 : NULL;
 }
 
 const char *load_split_option(const char *text, uint32_t *pid)
 {
-	char *end;
-	const unsigned long number = strtoul(text, &end, 10);
-	*pid = 0;
-	if (end == text || *end != '=' || number > UINT32_MAX)
-		return text;
-	*pid = (uint32_t)number;
-	return end + 1;
+	uint32_t number;
+	const char *end = number_skip_u32(text, &number);
+	const bool is_pid = end && *end == '=';
+	*pid = is_pid ? number : 0;
+	return is_pid ? end + 1 : text;
 }
 
 int load_keep_file(struct load *load, const char *path, bool untrusted, struct bytes *bytes)

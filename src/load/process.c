@@ -2,6 +2,7 @@
 #include "load/load_internal.h"
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/status.h"
 
 #include <inttypes.h>
@@ -151,17 +152,17 @@ static void take_facts(struct load *load, char *line)
 {
 	char *rest = line;
 	const char *first = strsep(&rest, "\t");
-	char *end;
-	const unsigned long pid = strtoul(first, &end, 10);
-	if (end == first || *end || pid == 0 || pid > UINT32_MAX)
+	uint32_t pid;
+	const char *end = number_skip_u32(first, &pid);
+	if (!end || *end || pid == 0)
 		return;
-	struct process *process = load_process(load, (uint32_t)pid);
+	struct process *process = load_process(load, pid);
 	const char *field;
 	while (process && (field = strsep(&rest, "\t"))) {
 		if (strncmp(field, "nspid=", 6) == 0) {
 			/* Outermost first, as in /proc/PID/status: the last is its own. */
 			const char *last = strrchr(field, ',');
-			process->ns_pid = (uint32_t)strtoul(last ? last + 1 : field + 6, NULL, 10);
+			(void)number_skip_u32(last ? last + 1 : field + 6, &process->ns_pid);
 		}
 	}
 }

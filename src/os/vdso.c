@@ -1,6 +1,7 @@
 #include "os/vdso.h"
 
-#include <inttypes.h>
+#include "base/number.h"
+
 #include <stdio.h>
 
 struct bytes os_vdso_image(void)
@@ -9,11 +10,15 @@ struct bytes os_vdso_image(void)
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char line[512];
 	while (maps && fgets(line, sizeof(line), maps)) {
-		uintptr_t start;
-		uintptr_t end;
-		if (strstr(line, "[vdso]") &&
-		    sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) == 2 && start < end)
-			image = (struct bytes){ (const uint8_t *)start, end - start };
+		struct bytes rest = { (const uint8_t *)line, strlen(line) };
+		uint64_t start;
+		uint64_t end;
+		const size_t length = number_read(rest, 16, &start);
+		if (!strstr(line, "[vdso]") || !length || line[length] != '-')
+			continue;
+		rest = (struct bytes){ rest.data + length + 1, rest.size - length - 1 };
+		if (number_read(rest, 16, &end) && start < end)
+			image = (struct bytes){ (const uint8_t *)(uintptr_t)start, end - start };
 	}
 	if (maps)
 		fclose(maps);

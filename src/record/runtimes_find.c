@@ -1,3 +1,4 @@
+#include "base/number.h"
 #include "base/sink.h"
 #include "base/status.h"
 #include "base/vector.h"
@@ -150,16 +151,20 @@ static const char *read_beside(struct arena *arena, const char *program, const c
 unsigned runtimes_otp_release(struct arena *arena, const char *path)
 {
 	const char *text = read_beside(arena, path, "../releases/start_erl.data");
-	unsigned release;
-	return text && sscanf(text, "%*s %u", &release) == 1 ? release : 0; // NOLINT
+	const char *blank = text ? strchr(text, ' ') : NULL;
+	uint32_t release = 0;
+	return blank && number_skip_u32(blank + 1, &release) ? release : 0;
 }
 
 static bool is_at_least(const char *version, unsigned major, unsigned minor)
 {
-	unsigned got_major = 0;
-	unsigned got_minor = 0;
-	if (sscanf(version, "%u.%u", &got_major, &got_minor) < 1) // NOLINT
+	uint32_t got_major;
+	uint32_t got_minor = 0;
+	const char *rest = number_skip_u32(version, &got_major);
+	if (!rest)
 		return false;
+	if (*rest == '.')
+		(void)number_skip_u32(rest + 1, &got_minor);
 	return got_major > major || (got_major == major && got_minor >= minor);
 }
 

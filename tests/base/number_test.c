@@ -55,12 +55,27 @@ static void whole_texts(void **state)
 	assert_int_equal(value, 7);
 }
 
+static void skips_an_id(void **state)
+{
+	(void)state;
+	uint32_t value = 42;
+	const char *text = "4294967295/jit";
+	assert_ptr_equal(number_skip_u32(text, &value), text + 10);
+	assert_int_equal(value, UINT32_MAX);
+	value = 42;
+	assert_null(number_skip_u32("4294967296", &value));
+	assert_null(number_skip_u32("/1", &value));
+	assert_null(number_skip_u32("", &value));
+	assert_int_equal(value, 42);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_up_to_the_first_other_byte),
 		cmocka_unit_test(refuses_what_does_not_fit),
 		cmocka_unit_test(whole_texts),
+		cmocka_unit_test(skips_an_id),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

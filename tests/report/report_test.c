@@ -100,19 +100,18 @@ static void sort_by_thread(void **state)
 static void text_starts_with_trust_and_ends_with_reasons(void **state)
 {
 	(void)state;
-	check(
-	    &(struct report_options){ .keys = REPORT_DEFAULT_KEYS, .percent_limit = 10 }, TEXT,
-	    "91.0 % exact, 5.0 % early (by up to 75 us), 4.0 % unknown of 100 samples of "
-	    "cpu-clock in 2.0 s\n"
-	    "\n"
-	    "Overhead  Samples  Runtime  Tier                Trust        Symbol        Object\n"
-	    "  60.00%       60  v8       turbofan+sparkplug  exact+early  alpha, \"x\"    [jit]\n"
-	    "  30.00%       30  v8       turbofan            exact        beta\\x1b[31m  [jit]\n"
-	    "\n"
-	    "Why names are not exact:\n"
-	    "   5.00%  early      [jit]: announced after the sample\n"
-	    "   4.00%  unknown    app: nobody announced it\n"
-	    "Early samples came before the record of their code by: < 10 us: 1, < 100 us: 4\n");
+	check(&(struct report_options){ .keys = REPORT_DEFAULT_KEYS, .percent_limit = 10 }, TEXT,
+	      "91.0 % exact, 5.0 % early (by up to 75 us), 4.0 % unknown of 100 samples of "
+	      "cpu-clock in 2.0 s\n"
+	      "\n"
+	      "Overhead  Samples  Runtime  Tier                Trust        Symbol        Object\n"
+	      "  60.00%       60  v8       turbofan+sparkplug  exact+early  alpha, \"x\"    [jit]\n"
+	      "  30.00%       30  v8       turbofan            exact        beta\\x1b[31m  [jit]\n"
+	      "\n"
+	      "Why names are not exact:\n"
+	      "   5.00%  early      [jit]: announced after the sample\n"
+	      "   4.00%  unknown    app: nobody announced it\n"
+	      "Early samples came before the record of their code by: < 10 us: 1, < 100 us: 4\n");
 }
 
 static void trees_go_up_and_down(void **state)
