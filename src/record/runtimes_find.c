@@ -182,8 +182,10 @@ uint32_t runtimes_facts_of_programs(struct arena *arena, const char *search_path
 	const bool is_unknown = !*version;
 	if (is_unknown || is_at_least(version, 3, 1))
 		facts |= FACT_RUBY;
-	if (is_unknown || (is_at_least(version, 3, 1) && !is_at_least(version, 3, 2)))
-		facts |= FACT_RUBY_BLOCKS;
+	if (is_unknown)
+		facts |= FACT_RUBY_UNKNOWN;
+	if (is_at_least(version, 3, 1) && !is_at_least(version, 3, 2))
+		facts |= FACT_RUBY_31;
 	if (is_at_least(version, 3, 3))
 		facts |= FACT_RUBY_PERF;
 	return facts;

@@ -24,9 +24,10 @@ enum facts {
 	FACT_CWD_MAPPABLE = 1 << 3, /* files can be made here, and mapped executable */
 	FACT_CWD_PLAIN = 1 << 4,    /* files can be made here, but not mapped so */
 	FACT_ERLANG = 1 << 5,       /* $PATH has an erl that knows +JPperf */
-	FACT_RUBY = 1 << 6,        /* $PATH has a Ruby with YJIT (3.1), or one that hides its age */
-	FACT_RUBY_BLOCKS = 1 << 7, /* and it may be one that tells its blocks */
-	FACT_RUBY_PERF = 1 << 8,   /* and it has --yjit-perf (3.3) */
+	FACT_RUBY = 1 << 6,      /* $PATH has a Ruby with YJIT (3.1), or one that hides its age */
+	FACT_RUBY_31 = 1 << 7,   /* and it tells its blocks */
+	FACT_RUBY_PERF = 1 << 8, /* and it has --yjit-perf (3.3) */
+	FACT_RUBY_UNKNOWN = 1 << 9, /* and only Ruby itself can tell */
 };
 
 struct runtimes_row {

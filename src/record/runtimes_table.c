@@ -68,9 +68,13 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 
 	{ "ruby", "RUBY_YJIT_ENABLE", JOIN_WHOLE, "1", NULL,
 	  "turns YJIT on, whose code can be named", FACT_RUBY },
+	/* By itself 3.1 fills 256 MB at every start, later ones 64. */
+	{ "ruby", "RUBYOPT", JOIN_WORDS, "--yjit-exec-mem-size=64 -r%/ruby.rb", NULL,
+	  "names of YJIT's code in a perf map at exit, written by a script of ours",
+	  FACT_RUBY_31 | FACT_DIRECTORY },
 	{ "ruby", "RUBYOPT", JOIN_WORDS, "-r%/ruby.rb", NULL,
-	  "names of YJIT's code in a perf map at exit, written by a script of ours (3.1)",
-	  FACT_RUBY_BLOCKS | FACT_DIRECTORY },
+	  "the same, should this be Ruby 3.1: the script looks",
+	  FACT_RUBY_UNKNOWN | FACT_DIRECTORY },
 	{ "ruby", "RUBYOPT", JOIN_WORDS, "--yjit-perf", NULL, "names of YJIT's code in a perf map",
 	  FACT_RUBY_PERF },
 

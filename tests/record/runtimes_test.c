@@ -220,7 +220,7 @@ static void test_ruby_by_version(void **state)
 		const char *target;
 		const char *option; /* NULL: left alone */
 	} CASES[] = {
-		{ "opt/ruby3.1", "-r" },
+		{ "opt/ruby3.1", "--yjit-exec-mem-size=64 -r" },
 		{ "opt/versions/3.3.4/bin/ruby", "--yjit-perf" },
 		{ "opt/ruby2.7", NULL },
 		{ "opt/shims/ruby", "-r" },
