@@ -4,10 +4,11 @@
     public_test.py POLYPERF recordings|lint
 
 Recordings must give the samples that the oracle finds in them. Dumps and maps are given to
-lint, which may find fault with them but must know them for what they are.
+lint, which may find fault with them but must know them for what they are, and find as much.
 """
 import lzma
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,11 +32,21 @@ def test_recording(program, path, content):
     return None
 
 
-def test_announcement(program, path):
+def test_announcement(program, path, content):
     done = subprocess.run([program, "lint", path], capture_output=True, text=True, errors="replace")
-    print(f"{path.name}: lint exits {done.returncode}")
+    summary = done.stdout.strip().splitlines()[-1:] or [""]
+    print(f"lint exits {done.returncode}: {summary[0]}")
     if done.returncode not in (0, 1):
         return f"{path.name}: lint exits {done.returncode}: {done.stderr.strip()[-300:]}"
+    if path.suffix == ".dump":
+        kind, noun, wanted = "jitdump", "LOAD", len(oracle.read_jitdump(content))
+    else:
+        kind, noun, wanted = "perf map", "entries", len(oracle.read_map(content))
+    found = re.search(rf"(\d+) {noun}", summary[0])
+    got = int(found[1]) if found else 0
+    # The oracle gives up where a dump is damaged; in a map it takes every line that is an entry.
+    if f": {kind}, " not in summary[0] or got < wanted or kind == "perf map" and got != wanted:
+        return f"{path.name}: {got} {noun}, the oracle finds {wanted}"
     return None
 
 
@@ -51,7 +62,7 @@ def main(program, what):
             if what == "recordings" and target.suffix == ".data":
                 faults.append(test_recording(program, target, content))
             elif what == "lint" and target.suffix != ".data":
-                faults.append(test_announcement(program, target))
+                faults.append(test_announcement(program, target, content))
     if any(faults):
         polyperf.fail(*filter(None, faults))
 

@@ -99,10 +99,10 @@ def stock_perf_faults(recording, sample_count):
     return faults
 
 
-def leaf_names(program, recording, *options):
+def leaf_names(program, recording):
     """The name and trust that polyperf gives the leaf of each (tid, time)."""
     fields = ("--ns", "-G", "-F", "pid,tid,time,ip,sym,trust")
-    text = polyperf.run(program, "script", *options, "-i", recording, *fields).stdout
+    text = polyperf.run(program, "script", "-i", recording, *fields).stdout
     leaves = {}
     for sample in polyperf.read_script(text):
         name, _, trust = sample.frames[0].name.rpartition(" ")
@@ -110,10 +110,10 @@ def leaf_names(program, recording, *options):
     return leaves
 
 
-def naming_faults(program, recording, *options, minimum=100):
+def naming_faults(program, recording, minimum=100):
     """At least 99 of 100 samples in anonymous executable memory must have a name."""
     samples = oracle.samples_in_anonymous_code(recording.read_bytes())
-    leaves = leaf_names(program, recording, *options)
+    leaves = leaf_names(program, recording)
     unnamed, trusts = collections.Counter(), collections.Counter()
     for sample in samples:
         name, trust = leaves.get((sample.tid, sample.time), ("not printed", "unknown"))
@@ -130,13 +130,23 @@ def naming_faults(program, recording, *options, minimum=100):
     return []
 
 
-def workload_faults(program, recording, printed, *options):
+def workload_faults(program, recording, printed):
     """The shares of alpha, beta and gamma in the report against the program's own."""
-    text = polyperf.run(program, "report", *options, "--format", "csv", "-i", recording).stdout
+    text = polyperf.run(program, "report", "--format", "csv", "-i", recording).stdout
     counts = collections.Counter()
     for row in polyperf.read_report(text):
         counts[polyperf.worker_of(row["symbol"])] += row["samples"]
     return polyperf.share_faults(counts, polyperf.shares_printed(printed))
+
+
+def caller_faults(program, recording, printed):
+    """The same where alpha, beta and gamma only call what takes the time."""
+    text = polyperf.run(program, "report", "--children", "--format", "csv", "-i", recording).stdout
+    shares = collections.Counter()
+    for row in polyperf.read_report(text, polyperf.CHILDREN_HEADER):
+        shares[polyperf.worker_of(row["symbol"])] += row["children"]
+    # Nearly all the time passes in them.
+    return polyperf.share_faults(shares, polyperf.shares_printed(printed), minimum=80)
 
 
 def whole_file_faults(program, recording, minimum=50):

@@ -12,7 +12,8 @@ Sample = collections.namedtuple("Sample", "pid tid time frames")
 HEAD = re.compile(r"\s*(-?\d+)/(-?\d+)\s+(\d+)\.(\d{9}):\s*(.*)$")
 FRAME = re.compile(r"\s*([0-9a-f]+)\b ?(.*)$")
 SKIPPED = 77
-CSV_HEADER = "overhead,samples,runtime,tier,trust,symbol,object".split(",")
+CSV_HEADER = "overhead,samples,runtime,tier,trust,symbol,object"
+CHILDREN_HEADER = "children,self,samples,runtime,tier,trust,symbol,object"
 
 
 def skip(reason):
@@ -62,16 +63,16 @@ def read_script(text):
     return samples
 
 
-def read_report(text):
-    """Rows of `report --format csv` as dictionaries, with `samples` as a number."""
+def read_report(text, header=CSV_HEADER):
+    """Rows of `report --format csv` as dictionaries, with numbers as such."""
     lines = text.splitlines()
-    while lines and lines[0] != ",".join(CSV_HEADER):
-        lines.pop(0)
-    if not lines:
+    if not lines or lines[0] != header:
         fail(f"report has no CSV header: {text[:500]!r}")
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))
     for row in rows:
         row["samples"] = int(row["samples"])
+        if "children" in row:
+            row["children"] = float(row["children"])
     return rows
 
 
@@ -105,7 +106,7 @@ def share_faults(counts, printed, minimum=100):
     """Compares samples by worker with the program's own word."""
     total = sum(counts[worker] for worker in WORKERS)
     if total < minimum:
-        return [f"only {total} samples in alpha, beta and gamma"]
+        return [f"alpha, beta and gamma together have {total:g}, wanted {minimum} or more"]
     faults = []
     for worker, wanted in zip(WORKERS, printed):
         share = 100 * counts[worker] / total

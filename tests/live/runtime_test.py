@@ -164,7 +164,7 @@ def test(program, runtime):
         samples = live.oracle.read_recording(recording.read_bytes())
         faults = live.left_behind(place, live.recorded_pids(recording))
         if callers_only:
-            faults += live.workload_faults(program, recording, printed, "--children")
+            faults += live.caller_faults(program, recording, printed)
         else:
             faults += live.workload_faults(program, recording, printed)
             faults += live.naming_faults(program, recording)
