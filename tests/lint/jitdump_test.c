@@ -73,9 +73,12 @@ static void patches_the_header(void **state)
 		uint32_t value;
 		enum lint_kind kind;
 	} cases[] = {
-		{ 4, 2, LINT_VERSION },          { 8, 0, LINT_HEADER_SIZE },
-		{ 12, 0, LINT_MACHINE },         { 12, 9999, LINT_MACHINE },
-		{ 32, 0x30, LINT_FLAGS },        { 32, 1, LINT_ARCH_TIME },
+		{ 4, 2, LINT_VERSION },
+		{ 8, 0, LINT_HEADER_SIZE },
+		{ 12, 0, LINT_MACHINE },
+		{ 12, 9999, LINT_MACHINE },
+		{ 32, 0x30, LINT_FLAGS },
+		{ 32, 1, LINT_ARCH_TIME },
 		{ 28, 418155, LINT_HEADER_CLOCK },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -50,23 +50,31 @@ static bool is_plain(struct cursor c, uint64_t count, uint64_t code_avma)
 	return cursor_left(&c) <= PADDING_MAX && is_all_zero(&c);
 }
 
-/* Every entry `stride` bytes long: sound addresses, and the same name behind the damage. */
+/* A name `size` bytes long, NUL included: it ends there and, where it is longer than
+ * the damage, has no NUL in its sound part, which is the same as the first entry's.
+ */
+static bool is_damaged_name(const uint8_t *name, const uint8_t *first, size_t size)
+{
+	if (name[size - 1])
+		return false;
+	if (size <= DAMAGE_BYTES)
+		return size == 1 || name[size - 2];
+	const size_t sound_size = size - DAMAGE_BYTES;
+	const uint8_t *sound = name + DAMAGE_BYTES;
+	return memcmp(sound, first + DAMAGE_BYTES, sound_size) == 0 &&
+	       !memchr(sound, 0, sound_size - 1);
+}
+
+/* Every entry `stride` bytes long, with a sound address and a name that may be damaged. */
 static bool is_stride(struct cursor c, uint64_t count, size_t stride, uint64_t code_avma)
 {
-	const size_t sound_off = JITDUMP_DEBUG_ENTRY_SIZE + DAMAGE_BYTES;
-	const uint8_t *first = c.pos;
+	const uint8_t *first = c.pos + JITDUMP_DEBUG_ENTRY_SIZE;
 	for (; count; count--) {
 		struct cursor entry = cursor_sub(&c, stride);
-		const uint8_t *start = entry.pos;
+		const uint8_t *name = entry.pos + JITDUMP_DEBUG_ENTRY_SIZE;
 		if (cursor_failed(&c) || !is_near(cursor_u64(&entry), code_avma))
 			return false;
-		if (start[stride - 1])
-			return false;
-		if (stride > sound_off &&
-		    (memcmp(start + sound_off, first + sound_off, stride - sound_off) ||
-		     memchr(start + sound_off, 0, stride - 1 - sound_off)))
-			return false;
-		if (stride > STRIDE_MIN && stride <= sound_off && !start[stride - 2])
+		if (!is_damaged_name(name, first, stride - JITDUMP_DEBUG_ENTRY_SIZE))
 			return false;
 	}
 	return is_all_zero(&c);
@@ -114,7 +122,7 @@ static bool has_control_byte(struct bytes name)
 
 static bool is_same_file_mark(struct bytes name)
 {
-	return name.size == 1 && name.data[0] == 0xff;
+	return name.size == 1 && memcmp(name.data, "\xff", 1) == 0;
 }
 
 int jitdump_debug_entry_next(struct jitdump_debug_walk *walk, struct jitdump_debug_entry *entry)
@@ -127,6 +135,10 @@ int jitdump_debug_entry_next(struct jitdump_debug_walk *walk, struct jitdump_deb
 		read.avma = cursor_u64(&one);
 		read.line = cursor_u32(&one);
 		read.column = cursor_u32(&one);
+		if (!cursor_left(&one)) {
+			walk->left = 0;
+			return STATUS_CORRUPT;
+		}
 		read.file = (struct bytes){ .data = one.pos, .size = cursor_left(&one) - 1 };
 		read.is_name_damaged = true;
 	} else if (!read_plain(&walk->entries, &read) || !is_near(read.avma, walk->code_avma)) {

@@ -7,7 +7,7 @@ static const char first_line[] = "perfmap-times 1\n";
 int perfmap_times_init(struct perfmap_times *times, struct bytes text)
 {
 	const size_t size = sizeof(first_line) - 1;
-	if (text.size < size || memcmp(text.data, first_line, size))
+	if (text.size < size || memcmp(text.data, first_line, size) != 0)
 		return STATUS_NOT_FORMAT;
 	*times = (struct perfmap_times){ .text = text, .next_offset = size };
 	return STATUS_OK;
