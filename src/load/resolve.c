@@ -130,43 +130,64 @@ static void name_by_code(struct load *load, const struct address *a, const struc
 	frame->reason = naming_reason_of_code(load, a, hit);
 }
 
+static void narrow(struct answer *answer, const struct timeline_hit *hit)
+{
+	if (hit->valid_from_ns > answer->valid_from_ns)
+		answer->valid_from_ns = hit->valid_from_ns;
+	if (hit->valid_to_ns < answer->valid_to_ns)
+		answer->valid_to_ns = hit->valid_to_ns;
+}
+
+/* Dumps and maps may claim anything, even where a library lies. There a dump is
+ * believed where it is exact and stays inside the file's mapping: V8 tells of the
+ * builtins in its own program.
+ */
+static bool is_code_believed(const struct load *load, const struct timeline_hit *code,
+			     const struct timeline_hit *mapping)
+{
+	const struct source *source = &load->sources.items[load->codes.items[code->object].source];
+	return source->is_dump && code->trust == TRUST_EXACT &&
+	       code->start_avma >= mapping->start_avma && code->size <= mapping->size &&
+	       code->start_avma - mapping->start_avma <= mapping->size - code->size;
+}
+
+static void show_mapping(struct load *load, const struct address *a,
+			 const struct timeline_hit *mapping, struct answer *answer)
+{
+	const uint32_t path_id = load->objects.items[mapping->object].path;
+	const char *path = intern_get(&load->strings, path_id);
+	const bool has_offsets = path[0] == '/' && path[1] != '/'; /* not //anon, [heap] */
+	if (has_offsets)
+		answer->frame.object_avma = a->avma - mapping->start_avma + mapping->file_off;
+	answer->frame.object_path = naming_path(load, path_id);
+}
+
 static void answer_user(struct load *load, const struct address *a, struct answer *answer)
 {
-	struct timeline_hit hit;
 	const uint64_t avma = lookup_avma(a);
+	struct timeline_hit hit;
+	struct timeline_hit mapping;
 	timeline_find(load->timeline, a->pid, avma, a->time_ns, &hit);
 	answer->valid_from_ns = hit.valid_from_ns;
 	answer->valid_to_ns = hit.valid_to_ns;
-
-	struct timeline_hit mapping = hit;
-	bool is_mapped = hit.layer == LAYER_MAPPING;
-	if (hit.layer == LAYER_CODE || hit.layer == LAYER_MAP) {
-		/* A map's line may claim anything, even where a library lies. */
-		const struct source *source =
-		    &load->sources.items[load->codes.items[hit.object].source];
-		is_mapped = !source->is_dump && timeline_find_mapping(load->timeline, a->pid, avma,
-								      a->time_ns, &mapping);
-		if (!is_mapped || load->objects.items[mapping.object].kind != OBJECT_FILE ||
-		    !name_by_mapping(load, a, &mapping, answer)) {
-			name_by_code(load, a, &hit, answer);
-			return;
-		}
-		answer->valid_from_ns = hit.valid_from_ns > mapping.valid_from_ns
-					    ? hit.valid_from_ns
-					    : mapping.valid_from_ns;
-		answer->valid_to_ns =
-		    hit.valid_to_ns < mapping.valid_to_ns ? hit.valid_to_ns : mapping.valid_to_ns;
-	} else if (!is_mapped) {
+	if (hit.layer == LAYER_NONE) {
 		naming_unknown(load, INTERN_NONE, "no mapping covers this address", &answer->frame);
 		return;
-	} else if (!name_by_mapping(load, a, &mapping, answer)) {
-		naming_unknown_in(load, a, mapping.object, &answer->frame);
 	}
-	const char *path = intern_get(&load->strings, load->objects.items[mapping.object].path);
-	const bool has_offsets = path[0] == '/' && path[1] != '/'; /* not //anon, [heap] */
-	if (has_offsets)
-		answer->frame.object_avma = a->avma - mapping.start_avma + mapping.file_off;
-	answer->frame.object_path = naming_path(load, load->objects.items[mapping.object].path);
+	if (hit.layer == LAYER_MAPPING) {
+		if (!name_by_mapping(load, a, &hit, answer))
+			naming_unknown_in(load, a, hit.object, &answer->frame);
+		show_mapping(load, a, &hit, answer);
+		return;
+	}
+	const bool is_mapped =
+	    timeline_find_mapping(load->timeline, a->pid, avma, a->time_ns, &mapping);
+	narrow(answer, &mapping);
+	if (is_mapped && load->objects.items[mapping.object].kind == OBJECT_FILE &&
+	    !is_code_believed(load, &hit, &mapping) && name_by_mapping(load, a, &mapping, answer))
+		show_mapping(load, a, &mapping, answer);
+	else
+		name_by_code(load, a, &hit, answer);
 }
 
 static void answer_kernel(struct load *load, const struct address *a, struct answer *answer)

@@ -3,8 +3,10 @@
 #include "load/recording.h"
 #include "test.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PID = 4000001, MS = 1000000, BASE = 1000 * MS }; /* a pid that no kernel gives */
 
@@ -211,6 +213,34 @@ static void return_addresses_are_looked_up_one_before(void **state)
 	sink_clear(&dump);
 }
 
+/* A record that claims all memory does not rename the program it lies in. */
+static void dumps_do_not_rename_libraries(void **state)
+{
+	(void)state;
+	enum { AT = 0x40000000 };
+	char exe[256];
+	Dl_info info;
+	struct recording r;
+	struct sink dump = { 0 };
+	const ssize_t size = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	assert_true(size > 0 && dladdr((void *)(uintptr_t)fork_copies_and_exec_clears, &info));
+	exe[size] = '\0';
+	/* Linkers put code at the same place in the file and, from the base on, in memory. */
+	const uint64_t offset = (uintptr_t)fork_copies_and_exec_clears - (uintptr_t)info.dli_fbase;
+	begin(&r);
+	recording_mmap(&r, PID, 3, AT, 0x1000000, exe);
+	at(&r, BASE + MS, AT + offset + 1);
+	at(&r, BASE + MS + 1, 0x10010);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x1000, 0, "forged");
+	const size_t code_size_at = dump.size - strlen("forged") - 1 - 16;
+	sink_patch_u64(&dump, code_size_at, 0x7fffffff0000);
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &plain, "fork_copies_and_exec_clears exact\nforged exact\n");
+	sink_clear(&dump);
+}
+
 /* Two rings, drained by rounds: the order of time, not of the file. */
 static void rounds_bring_samples_into_order(void **state)
 {
@@ -315,6 +345,7 @@ int main(void)
 		cmocka_unit_test(map_does_not_revive_what_a_dump_replaced),
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(return_addresses_are_looked_up_one_before),
+		cmocka_unit_test(dumps_do_not_rename_libraries),
 		cmocka_unit_test(rounds_bring_samples_into_order),
 		cmocka_unit_test(time_and_pid_choose_samples),
 		cmocka_unit_test(profile_sums_up),
