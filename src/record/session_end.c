@@ -50,6 +50,14 @@ static void patch_time_conv(struct session *s)
 	sink_clear(&out);
 }
 
+static bool samples_kernel(const struct session *s)
+{
+	for (size_t i = 0; i < s->events.list.count; i++)
+		if (!s->events.list.items[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
 static int write_bundle(struct session *s)
 {
 	struct bundle_writer *writer;
@@ -61,6 +69,7 @@ static int write_bundle(struct session *s)
 		.runtimes = s->runtimes,
 		.notes = s->kept.texts.items,
 		.note_count = s->kept.texts.count,
+		.without_kernel = !samples_kernel(s),
 	};
 	result = collector_finish(s->collector, writer, &about);
 	const int closed = bundle_writer_close(writer);

@@ -272,6 +272,27 @@ static void test_offsets_beyond_4_gib(void **state)
 	unlink(path);
 }
 
+static void test_the_rest_of_a_file(void **state)
+{
+	(void)state;
+	char path[64];
+	const int fd = temporary(path);
+	struct bundle_writer *writer;
+	assert_int_equal(bundle_writer_open(&writer, fd, false), 0);
+	assert_int_equal(bundle_writer_add_rest(writer, "some", fd, 4, 6), 0);
+	assert_int_equal(bundle_writer_add_rest(writer, "behind the end", fd, 1 << 20, 6), 0);
+	assert_int_equal(bundle_writer_close(writer), 0);
+	const struct bytes recording = whole_file(fd);
+	struct bundle *bundle;
+	assert_int_equal(bundle_open(&bundle, recording), 0);
+	expect_member(bundle, "some", "ILE2 a");
+	expect_member(bundle, "behind the end", "");
+	bundle_close(bundle);
+	free((void *)recording.data);
+	close(fd);
+	unlink(path);
+}
+
 static void test_a_full_disk_leaves_the_front(void **state)
 {
 	(void)state;
@@ -344,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_changed_content_is_told),
 		cmocka_unit_test(test_a_bomb_is_refused),
 		cmocka_unit_test(test_offsets_beyond_4_gib),
+		cmocka_unit_test(test_the_rest_of_a_file),
 		cmocka_unit_test(test_a_full_disk_leaves_the_front),
 		cmocka_unit_test(test_bad_names_are_refused),
 		cmocka_unit_test(test_unzip_accepts_it),

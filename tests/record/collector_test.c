@@ -8,13 +8,18 @@
 #include "os/file.h"
 #include "test.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -368,6 +373,77 @@ static void test_a_dump_that_is_not_yet_one(void **state)
 	assert_int_equal(collector_totals(scene->collector).dump_count, 1);
 }
 
+/* Has inotify_init1() fail in this process, as where the user has too many instances. */
+static bool forbid_inotify(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_inotify_init1, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+/* Follows a map of its own: 0 if it was stored with the times of both lines. */
+static int follow_without_inotify(int recording_fd)
+{
+	char path[64];
+	char line[] = "1000 10 alpha\n";
+	struct collector *collector;
+	struct bundle_writer *writer;
+	const struct collector_options options = { .attached = true };
+	const struct collector_about about = { .without_kernel = true };
+	if (!forbid_inotify() || collector_new(&collector, &options) < 0)
+		return 2;
+	collector_process(collector, getpid(), os_clock_mono_ns());
+	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	for (int i = 0; i < 2; i++) {
+		(void)!write(fd, line, sizeof(line) - 1);
+		usleep(100000);
+	}
+	unlink(path);
+	int got = bundle_writer_open(&writer, recording_fd, false);
+	if (got == 0)
+		got = collector_finish(collector, writer, &about);
+	if (got == 0)
+		got = bundle_writer_close(writer);
+	const size_t count = collector_totals(collector).map_count;
+	collector_free(collector);
+	return got == 0 && count == 1 ? 0 : 3;
+}
+
+static void test_without_inotify(void **state)
+{
+	struct scene *scene = *state;
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(follow_without_inotify(scene->recording_fd));
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 2)
+		skip(); /* no filters here */
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(os_file_open(&scene->recording, scene->recording_path, OS_FILE_PLAIN), 0);
+	assert_int_equal(bundle_open(&scene->bundle, scene->recording.bytes), 0);
+	PATH(member, "process/%d/perf.map", child);
+	PATH(times_member, "process/%d/perf.map.times", child);
+	expect_text(scene, member, "1000 10 alpha\n1000 10 alpha\n");
+	struct bytes text;
+	struct perfmap_times times;
+	struct perfmap_stretch first;
+	struct perfmap_stretch second;
+	assert_true(has_member(scene, times_member, &text));
+	assert_int_equal(perfmap_times_init(&times, text), 0);
+	assert_int_equal(perfmap_times_at(&times, 13, &first), 1);
+	assert_int_equal(perfmap_times_at(&times, 27, &second), 1);
+	assert_true(second.earliest_ns > first.latest_ns);
+}
+
 static void test_survivors_are_told(void **state)
 {
 	struct scene *scene = *state;
@@ -547,6 +623,7 @@ int main(void)
 		TEST(test_a_dump_is_held_whatever_happens_to_its_name),
 		TEST(test_a_dump_that_is_not_yet_one),
 		TEST(test_survivors_are_told),
+		TEST(test_without_inotify),
 		TEST(test_two_dumps_of_one_name),
 		TEST(test_dumps_in_the_private_directory_need_no_mapping),
 		TEST(test_attached_processes_keep_their_files),
