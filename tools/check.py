@@ -78,6 +78,14 @@ def cases_of(output, status):
     return passed, 0, skipped, reasons
 
 
+def shortened(output, path):
+    """The start, which names what failed first, and the end, which sums up."""
+    lines = output.rstrip().splitlines()
+    if len(lines) <= 150:
+        return "\n".join(lines)
+    return "\n".join(lines[:75] + [f"... {len(lines) - 150} lines more in {path} ..."] + lines[-75:])
+
+
 def read_results(path, preset, total):
     for case in xml.parse(path).getroot().iter("testcase"):
         name = f"{preset}: {case.get('name')}"
@@ -93,9 +101,10 @@ def read_results(path, preset, total):
         passed, failed, skips, reasons = cases_of(output, status)
         total.add(passed, failed, skips)
         if failed:
-            say(f"\nFAILED {name}\n{output}")
+            say(f"\nFAILED {name}\n{shortened(output, path)}\n")
         elif skips:
-            say(f"skipped {name}: {'; '.join(reasons) or str(skips)}")
+            say(f"skipped {name}: " + ("\n    ".join(["", *reasons]) if len(reasons) > 1
+                                      else "".join(reasons) or str(skips)))
 
 
 def run_tests(preset, only, total):
@@ -113,7 +122,7 @@ def run_tests(preset, only, total):
     if only:
         command += ["-R", only]
     env = {**os.environ,
-           "UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "detect_leaks=1"}
+           "UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "detect_leaks=1:print_legend=0"}
     start = time.monotonic()
     subprocess.run(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL)
