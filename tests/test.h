@@ -11,4 +11,11 @@
 
 #include <cmocka.h>
 
+/* Ends the case as skipped and says why: the summary of `make check` shows it. */
+#define skip_because(reason)                   \
+	do {                                   \
+		print_message("%s\n", reason); \
+		skip();                        \
+	} while (0)
+
 #endif

@@ -157,6 +157,11 @@ def rule_text():
     return found
 
 
+def rule_skips():
+    return [f"{name}:{number}: say why: skip_because()" for name in files("tests/*.c")
+            for number, line in code_lines(name) if re.search(r"\bskip\(\)", line)]
+
+
 def rule_guards():
     """A header's guard is its path, so that two never collide."""
     found = []

@@ -296,7 +296,7 @@ static void test_another_owner_is_refused(void **state)
 {
 	struct scene *scene = *state;
 	if (geteuid() != 0)
-		skip();
+		skip_because("needs root");
 	start(scene, (struct collector_options){ 0 });
 	start_child(scene);
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
@@ -426,7 +426,7 @@ static void test_without_inotify(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 2)
-		skip(); /* no filters here */
+		skip_because("no seccomp filters here");
 	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_int_equal(os_file_open(&scene->recording, scene->recording_path, OS_FILE_PLAIN), 0);
 	assert_int_equal(bundle_open(&scene->bundle, scene->recording.bytes), 0);
@@ -540,7 +540,7 @@ static void test_a_map_in_another_namespace(void **state)
 	     tmp);
 	assert_int_equal(mkdir(tmp, 0777), 0);
 	if (geteuid() != 0 || system("unshare -rpfm --mount-proc true 2>/dev/null") != 0) // NOLINT
-		skip();
+		skip_because("needs root and PID namespaces");
 	start(scene, (struct collector_options){ 0 });
 	const pid_t child = fork();
 	if (child == 0) {
@@ -599,7 +599,7 @@ static void test_about_is_json(void **state)
 	assert_int_equal(collector_finish(scene->collector, writer, &about), 0);
 	assert_int_equal(bundle_writer_close(writer), 0);
 	if (system("command -v python3 >/dev/null 2>&1") != 0) // NOLINT
-		skip();
+		skip_because("no python3");
 	PATH(check,
 	     "python3 -c 'import json, zipfile; a = json.loads(zipfile.ZipFile(\"%s\")"
 	     ".read(\"about.json\")); assert a[\"format\"] == 1 and len(a[\"command\"]) == 3 and "

@@ -64,7 +64,7 @@ static void test_users_are_told_the_way_out(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_because("needs root");
 	const pid_t child = fork();
 	if (child == 0)
 		_exit(examine_as_nobody());

@@ -272,7 +272,7 @@ static void test_a_writer_at_its_own_pace(void **state)
 				 .inotify_fd = inotify_init1(IN_CLOEXEC) };
 	if (reader.inotify_fd < 0 ||
 	    inotify_add_watch(reader.inotify_fd, growing->path, IN_MODIFY | IN_ATTRIB) < 0)
-		skip();
+		skip_because("no inotify");
 	pthread_t thread;
 	assert_int_equal(pthread_create(&thread, NULL, follow_by_inotify, &reader), 0);
 	while (growing->count < LINES) {

@@ -385,7 +385,7 @@ static void test_an_unwritable_directory_saves_nodes_output(void **state)
 {
 	struct place *place = *state;
 	if (geteuid() == 0)
-		skip(); /* nothing is unwritable for root */
+		skip_because("nothing is unwritable for root");
 	assert_int_equal(chmod(place->root, 0555), 0);
 	struct runtimes *runtimes = make(place, (struct runtimes_options){ 0 });
 	assert_null(value_of(runtimes, "NODE_OPTIONS"));

@@ -188,7 +188,7 @@ static void command_with_children(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	const struct record_options options = plain(f, spin);
 	check_spin(f, &options);
 }
@@ -197,7 +197,7 @@ static void compressed(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	struct record_options options = plain(f, spin);
 	options.compress = true;
 	check_spin(f, &options);
@@ -207,7 +207,7 @@ static void several_events_and_stacks(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	static const char *const events[] = { "cpu-clock:u,page-faults:u", "cs:u" };
 	struct record_options options = plain(f, spin);
 	options.events = events;
@@ -221,7 +221,7 @@ static void an_old_file_survives_failure(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	FILE *old = fopen(f->path, "w");
 	assert_non_null(old);
 	assert_true(fputs("old", old) >= 0);
@@ -249,7 +249,7 @@ static void exit_status_and_signals_are_told(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	static const char *const seven[] = { "sh", "-c", "exit 7", NULL };
 	static const char *const killed[] = { "sh", "-c", "kill -KILL $$", NULL };
 	struct record_options options = plain(f, seven);
@@ -279,7 +279,7 @@ static void running_process_for_a_time(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	const pid_t pid = start_spinning();
 	struct record_options options = plain(f, NULL);
 	options.pids = &pid;
@@ -301,7 +301,7 @@ static void a_process_that_ends_ends_the_recording(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	const pid_t pid = fork();
 	if (pid == 0) {
 		usleep(50000);
@@ -323,7 +323,7 @@ static void duration_ends_a_command(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	static const char *const sleeper[] = { "sleep", "60", NULL };
 	struct record_options options = plain(f, sleeper);
 	options.duration_ns = 50000000;
