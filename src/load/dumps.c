@@ -79,13 +79,16 @@ static uint32_t pid_of_record(const struct dump *dump, uint32_t record_pid)
 	return dump->pid;
 }
 
-static int remember(struct load *load, uint32_t pid, const struct address_entry *entry)
+static int remember(const struct dump *dump, uint32_t pid, const struct address_entry *entry,
+		    uint64_t time_ns)
 {
-	struct process *process = load_process(load, pid);
+	struct process *process = load_process(dump->load, pid);
 	struct address_entry *told = process ? vector_push(&process->told) : NULL;
 	if (!told)
 		return STATUS_NO_MEMORY;
 	*told = *entry;
+	if (dump->is_timed && time_ns > process->told_until_ns)
+		process->told_until_ns = time_ns;
 	return address_index_put(&process->loaded, entry) ? 0 : STATUS_NO_MEMORY;
 }
 
@@ -109,7 +112,7 @@ static int take_load(struct dump *dump, const struct jitdump_record *record)
 		.object = object,
 	};
 	const struct address_entry entry = { what->code_avma, what->code_size, object };
-	int got = remember(load, pid, &entry);
+	int got = remember(dump, pid, &entry, time_ns);
 	if (got == 0)
 		got = dump->is_timed ? timeline_load(load->timeline, pid, &to)
 				     : timeline_untimed(load->timeline, pid, &to);
@@ -136,7 +139,7 @@ static int take_move(struct dump *dump, const struct jitdump_record *record)
 		.object = old->code,
 	};
 	const struct address_entry entry = { to.start_avma, to.size, to.object };
-	int got = remember(load, pid, &entry);
+	int got = remember(dump, pid, &entry, time_ns);
 	if (got == 0)
 		got = dump->is_timed
 			  ? timeline_move(load->timeline, pid, time_ns, move->old_avma, &to)

@@ -78,6 +78,7 @@ struct process {
 	bool has_dump;
 	bool has_map;
 	uint64_t torn_offset;        /* of its dump */
+	uint64_t told_until_ns;      /* of the last record of its dumps; 0: they have no times */
 	struct address_index loaded; /* what its dumps told of, by where the last one starts */
 	VECTOR(struct address_entry) told; /* all that, with what was replaced since */
 };

@@ -15,6 +15,8 @@ enum {
 	 * a snapshot (HotSpot at exit), or a buffer that was flushed.
 	 */
 	BURST_LINES = 64,
+	/* A runtime writes the two about one piece of code not further apart than this. */
+	DUMP_TO_MAP_NS = 20 * 1000 * 1000,
 };
 
 /* The hash beside the code spares a look at the name itself, which lies far away. */
@@ -34,6 +36,7 @@ struct map {
 	struct perfmap_times times;
 	/* What the dumps of the process told of, by place and size and by place and name. */
 	struct address_index told;
+	uint64_t told_until_ns; /* the last time in those dumps; 0: none has times */
 	/* Names of untimed entries seen so far. */
 	struct name_slot *slots;
 	size_t slot_count;
@@ -121,8 +124,15 @@ static int index_told(struct map *map, const struct process *process)
 /* The dump of the same process is timed and richer: its entry stands for both.
  * One that was replaced long since does too, or the line would come to life again.
  */
-static bool is_in_dump(const struct map *map, const struct perfmap_entry *entry)
+static bool is_in_dump(const struct map *map, const struct perfmap_entry *entry,
+		       const struct perfmap_stretch *when)
 {
+	/* A process that is killed takes the end of its dump with it: what the map tells of
+	 * the time after that is new, also where the dump knew other code.
+	 */
+	if (map->told_until_ns && when->earliest_ns > map->told_until_ns &&
+	    when->earliest_ns - map->told_until_ns > DUMP_TO_MAP_NS)
+		return false;
 	const struct address_entry *known =
 	    address_index_find(&map->told, key_of_size(entry->start_avma, entry->size));
 	if (known && known->size == entry->size)
@@ -205,6 +215,8 @@ static int put(struct map *map, struct batch *batch, const struct perfmap_entry 
 	struct perfmap_stretch when = { 0 };
 	if (map->has_times)
 		(void)perfmap_times_at(&map->times, entry->end_offset - 1, &when);
+	if (is_in_dump(map, entry, &when))
+		return 0;
 	int got = 0;
 	if (when.end_offset != batch->when.end_offset) {
 		got = flush(map, batch);
@@ -252,7 +264,7 @@ static int read_lines(struct map *map)
 	int got = batch ? 0 : STATUS_NO_MEMORY;
 	perfmap_reader_init(&reader, map->bytes);
 	while (got >= 0 && (got = perfmap_reader_next(&reader, &entry)) > 0)
-		got = is_in_dump(map, &entry) ? 0 : put(map, batch, &entry);
+		got = put(map, batch, &entry);
 	if (got >= 0)
 		got = flush(map, batch);
 	if (reader.problem_count)
@@ -281,6 +293,7 @@ static int read_map(struct load *load, const char *path, uint32_t pid, struct by
 				   .is_timed = map.has_times };
 
 	const size_t first_code = load->codes.count;
+	map.told_until_ns = process->told_until_ns;
 	int got = index_told(&map, process);
 	if (got == 0)
 		got = read_lines(&map);

@@ -148,7 +148,7 @@ static bool program_holds(const char *path, const char *text, bool *is_elf)
 const char *const *runtimes_node_options(struct arena *arena, const char *const *command,
 					 const char *search_path, const char *private_dir)
 {
-	enum { MOST = 6 };
+	enum { MOST = 6 + 1 }; /* and NULL */
 	const char *path =
 	    command[0] ? runtimes_find_program(arena, command[0], search_path) : NULL;
 	if (!path || !(is_word(base_name(path), "node") || is_word(base_name(path), "nodejs")))
@@ -164,11 +164,11 @@ const char *const *runtimes_node_options(struct arena *arena, const char *const 
 	if (has_path_option) {
 		options[count++] = "--perf-prof";
 		options[count++] = runtimes_printf(arena, "--perf-prof-path=%s", private_dir);
-	} else if (access(".", W_OK | X_OK) != 0) {
-		options[count++] = "--perf-basic-prof";
 	}
-	if (has_path_option || count == 3)
+	if (has_path_option || access(".", W_OK | X_OK) != 0) {
+		options[count++] = "--perf-basic-prof";
 		options[count++] = "--interpreted-frames-native-stack";
+	}
 	for (size_t i = 0; i < count; i++)
 		if (!options[i])
 			return NULL;

@@ -16,15 +16,20 @@ const char *runtimes_name(size_t index)
 }
 
 const struct runtimes_row RUNTIMES_ROWS[] = {
-	{ "node", "NODE_OPTIONS", JOIN_WORDS, "--perf-prof --interpreted-frames-native-stack", NULL,
-	  "names, code and lines of JavaScript, compiled or not, in a jitdump", FACT_CWD_MAPPABLE },
+	/* V8 keeps up to 2 MB of its jitdump in memory, which a signal takes with it; lines of
+	 * its map are written as they come.
+	 */
+	{ "node", "NODE_OPTIONS", JOIN_WORDS,
+	  "--perf-prof --perf-basic-prof --interpreted-frames-native-stack", NULL,
+	  "names, code and lines of JavaScript, compiled or not, in a jitdump and a perf map",
+	  FACT_CWD_MAPPABLE },
 	{ "node", "NODE_OPTIONS", JOIN_WORDS, "--perf-basic-prof --interpreted-frames-native-stack",
 	  NULL, "names of JavaScript functions, compiled or not, in a perf map", FACT_CWD_PLAIN },
 
 	{ "deno", "DENO_V8_FLAGS", JOIN_COMMAS,
-	  "--perf-prof,--perf-prof-path=%,--interpreted-frames-native-stack,"
+	  "--perf-prof,--perf-prof-path=%,--perf-basic-prof,--interpreted-frames-native-stack,"
 	  "--no-logfile-per-isolate,--logfile=%/v8.log",
-	  NULL, "names, code and lines of JavaScript, compiled or not, in a jitdump",
+	  NULL, "names, code and lines of JavaScript, compiled or not, in a jitdump and a perf map",
 	  FACT_DIRECTORY },
 
 	{ "bun", "BUN_JSC_useJITDump", JOIN_WHOLE, "1", NULL,

@@ -177,6 +177,73 @@ static void map_does_not_revive_what_a_dump_replaced(void **state)
 	sink_clear(&dump);
 }
 
+static struct bytes text_bytes(const char *text)
+{
+	return (struct bytes){ (const uint8_t *)text, strlen(text) };
+}
+
+/* A killed process leaves a dump without an end. Its map goes on, and code that came where
+ * the dump knew other code, of the same size or the same name, must not be taken for that.
+ */
+static void map_goes_on_where_a_dump_was_cut(void **state)
+{
+	(void)state;
+	static const char map[] = "10000 100 one\n10000 100 two\n10200 40 one\n10000 100 one\n";
+	static const char times[] = "perfmap-times 1\n"
+				    "14 1000000000 1000000000 1000000000\n"
+				    "28 1100000000 1100000000 1100000000\n"
+				    "41 1150000000 1150000000 1150000000\n"
+				    "55 1200000000 1200000000 1200000000\n";
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + 50 * MS, 0x10010);
+	at(&r, BASE + 120 * MS, 0x10010);
+	at(&r, BASE + 160 * MS, 0x10210);
+	at(&r, BASE + 220 * MS, 0x10010);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "one");
+	recording_members(&r,
+			  (struct recording_member[]){
+			      { "process/4000001/jit/jit-4000001.dump", sink_bytes(&dump) },
+			      { "process/4000001/perf.map", text_bytes(map) },
+			      { "process/4000001/perf.map.times", text_bytes(times) },
+			  },
+			  3);
+	check(&r, &plain, "one exact\ntwo exact\none exact\none exact\n");
+	sink_clear(&dump);
+}
+
+/* Until the dump's end it is the one to believe: its names, and its times. */
+static void map_beside_a_dump_adds_no_versions(void **state)
+{
+	(void)state;
+	static const char map[] = "10000 100 mapped\n10000 80 second\n";
+	static const char times[] = "perfmap-times 1\n"
+				    "17 1000000000 1000300000 1000300000\n"
+				    "33 1100000000 1100300000 1100300000\n";
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + 50 * MS, 0x10010);
+	at(&r, BASE + 100 * MS, 0x10010);
+	at(&r, BASE + 150 * MS, 0x100c0);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "dumped");
+	dump_load(&dump, PID, BASE + 100 * MS, 0x10000, 0x80, "second");
+	recording_members(&r,
+			  (struct recording_member[]){
+			      { "process/4000001/jit/jit-4000001.dump", sink_bytes(&dump) },
+			      { "process/4000001/perf.map", text_bytes(map) },
+			      { "process/4000001/perf.map.times", text_bytes(times) },
+			  },
+			  3);
+	check(&r, &plain, "dumped exact\nsecond exact\ndumped stale\n");
+	sink_clear(&dump);
+}
+
 static void fork_copies_and_exec_clears(void **state)
 {
 	(void)state;
@@ -343,6 +410,8 @@ int main(void)
 		cmocka_unit_test(untimed_map_says_what_it_cannot_know),
 		cmocka_unit_test(dump_and_map_merge),
 		cmocka_unit_test(map_does_not_revive_what_a_dump_replaced),
+		cmocka_unit_test(map_goes_on_where_a_dump_was_cut),
+		cmocka_unit_test(map_beside_a_dump_adds_no_versions),
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(return_addresses_are_looked_up_one_before),
 		cmocka_unit_test(dumps_do_not_rename_libraries),

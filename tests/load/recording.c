@@ -1,7 +1,9 @@
 #include "load/recording.h"
 
+#include "bundle/bundle.h"
 #include "format/jitdump/layout.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +117,20 @@ void recording_finish(struct recording *r)
 	sink_clear(&header);
 	recording_file(r, "perf.data", sink_bytes(&r->out));
 	sink_clear(&r->out);
+}
+
+void recording_members(struct recording *r, const struct recording_member *members, size_t count)
+{
+	struct bundle_writer *writer;
+	const int fd = open(r->path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || bundle_writer_open(&writer, fd, false) < 0)
+		abort();
+	for (size_t i = 0; i < count; i++)
+		if (bundle_writer_add(writer, members[i].name, members[i].content) < 0)
+			abort();
+	if (bundle_writer_close(writer) < 0)
+		abort();
+	close(fd);
 }
 
 void recording_remove(struct recording *r)

@@ -36,6 +36,12 @@ void recording_finish(struct recording *r);
 
 /* A file beside the recording. */
 void recording_file(struct recording *r, const char *name, struct bytes content);
+/* The zip at its end, after recording_finish(). */
+struct recording_member {
+	const char *name;
+	struct bytes content;
+};
+void recording_members(struct recording *r, const struct recording_member *members, size_t count);
 void recording_remove(struct recording *r);
 
 /* Jitdump bytes: header of `pid`, then LOAD records. */

@@ -96,7 +96,8 @@ static void test_empty_environment_gets_all(void **state)
 	struct place *place = *state;
 	struct runtimes *runtimes = make(place, (struct runtimes_options){ 0 });
 	char expected[256];
-	expect_variable(runtimes, "NODE_OPTIONS", "--perf-prof --interpreted-frames-native-stack");
+	expect_variable(runtimes, "NODE_OPTIONS",
+			"--perf-prof --perf-basic-prof --interpreted-frames-native-stack");
 	expect_variable(runtimes, "DOTNET_PerfMapEnabled", "1");
 	expect_variable(runtimes, "DOTNET_PerfMapStubGranularity", "2");
 	expect_variable(runtimes, "DOTNET_PerfMapJitDumpPath", place->dir.path);
@@ -131,16 +132,18 @@ static void test_what_the_user_has_stays(void **state)
 	    make(place, (struct runtimes_options){ .environment = environment });
 	char expected[512];
 	expect_variable(runtimes, "NODE_OPTIONS",
-			"--interpreted-frames-native-stack --max-old-space-size=100 --perf-prof");
+			"--perf-basic-prof --interpreted-frames-native-stack "
+			"--max-old-space-size=100 --perf-prof");
 	/* The JVM takes the last of two: the user's. */
 	expect_variable(runtimes, "JAVA_TOOL_OPTIONS",
 			"-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
 			"-XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer "
 			"-XX:-PreserveFramePointer");
-	(void)snprintf(expected, sizeof(expected),
-		       "--perf-prof,--perf-prof-path=%s,--interpreted-frames-native-stack,"
-		       "--no-logfile-per-isolate,--logfile=%s/v8.log,--stack-size=900",
-		       place->dir.path, place->dir.path);
+	(void)snprintf(
+	    expected, sizeof(expected),
+	    "--perf-prof,--perf-prof-path=%s,--perf-basic-prof,--interpreted-frames-native-stack,"
+	    "--no-logfile-per-isolate,--logfile=%s/v8.log,--stack-size=900",
+	    place->dir.path, place->dir.path);
 	expect_variable(runtimes, "DENO_V8_FLAGS", expected);
 	expect_variable(runtimes, "DOTNET_PerfMapEnabled", "3");
 	(void)snprintf(expected, sizeof(expected), "/etc/mine:%s", place->dir.path);
@@ -343,9 +346,10 @@ static void test_a_node_gets_options_of_its_own(void **state)
 	assert_string_equal(longer[3], "--perf-prof");
 	(void)snprintf(option, sizeof(option), "--perf-prof-path=%s", place->dir.path);
 	assert_string_equal(longer[4], option);
-	assert_string_equal(longer[5], "--interpreted-frames-native-stack");
-	assert_string_equal(longer[6], "app.js");
-	assert_null(longer[7]);
+	assert_string_equal(longer[5], "--perf-basic-prof");
+	assert_string_equal(longer[6], "--interpreted-frames-native-stack");
+	assert_string_equal(longer[7], "app.js");
+	assert_null(longer[8]);
 	runtimes_free(runtimes);
 }
 
