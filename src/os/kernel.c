@@ -169,7 +169,7 @@ static struct bytes module_of_path(struct bytes path, char *name, size_t size)
 	const size_t room = (size_t)(path.data + path.size - start);
 	size_t length = 0;
 	for (; length < room && length < size && start[length] != '.'; length++)
-		name[length] = start[length] == '-' ? '_' : (char)start[length];
+		name[length] = (char)(start[length] == '-' ? '_' : start[length]);
 	return (struct bytes){ (const uint8_t *)name, length };
 }
 
@@ -185,8 +185,8 @@ static int set_module_path(struct kernel_layout *layout, const char *root, struc
 		char *full = arena_new(&layout->arena, char, root_size + path.size + 1);
 		if (!full)
 			return STATUS_NO_MEMORY;
-		memcpy(full, root, root_size);
-		memcpy(full + root_size, path.data, path.size);
+		(void)snprintf(full, root_size + path.size + 1, "%s%.*s", root, (int)path.size,
+			       (const char *)path.data);
 		at->path = full;
 		return 0;
 	}

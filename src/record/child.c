@@ -70,7 +70,9 @@ int child_fork(struct child *child, const struct child_options *options)
 int child_release(struct child *child, int *exec_error)
 {
 	const char go = 1;
+	/* Where it was killed meanwhile, the other pipe tells. */
 	ssize_t got = write(child->go_fd, &go, 1);
+	(void)got;
 	close(child->go_fd);
 	child->go_fd = -1;
 	int error = 0;

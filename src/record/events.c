@@ -24,8 +24,7 @@ static bool is_absent(int error)
 }
 
 /* Opens on one CPU and keeps the descriptor. Returns 0, or STATUS_IO with errno. */
-static int open_on_cpu(struct events *events, struct open_event *event, pid_t tid,
-		       const struct cpu_rings *rings)
+static int open_on_cpu(struct open_event *event, pid_t tid, const struct cpu_rings *rings)
 {
 	if (!vector_reserve(&event->fds, 1) || !vector_reserve(&event->ids, 1))
 		return STATUS_NO_MEMORY;
@@ -40,9 +39,8 @@ static int open_on_cpu(struct events *events, struct open_event *event, pid_t ti
 		errno = saved;
 		return STATUS_IO;
 	}
-	(void)events;
-	*vector_push(&event->fds) = fd;
-	*vector_push(&event->ids) = id;
+	event->fds.items[event->fds.count++] = fd;
+	event->ids.items[event->ids.count++] = id;
 	return 0;
 }
 
@@ -51,7 +49,7 @@ static int open_for_thread(struct events *events, struct open_event *event, pid_
 {
 	bool any = false;
 	for (size_t i = 0; i < events->cpus.count; i++) {
-		const int result = open_on_cpu(events, event, tid, &events->cpus.items[i]);
+		const int result = open_on_cpu(event, tid, &events->cpus.items[i]);
 		if (result == STATUS_IO && errno == ESRCH)
 			return 0;
 		if (result == STATUS_IO && errno == ENODEV)
@@ -207,6 +205,10 @@ void events_start(struct events *events)
 
 void events_stop(struct events *events)
 {
+	/* Threads times CPUs of calls. */
+	if (events->is_stopped)
+		return;
+	events->is_stopped = true;
 	for (size_t i = 0; i < events->list.count; i++) {
 		const struct open_event *event = &events->list.items[i];
 		for (size_t k = 0; k < event->fds.count; k++)

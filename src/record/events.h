@@ -41,6 +41,7 @@ struct events {
 	VECTOR(struct open_event) list; /* the sideband is the last */
 	VECTOR(struct cpu_rings) cpus;
 	struct attr_support support;
+	bool is_stopped;
 };
 
 /* Whom to watch: threads (as proc_tasks() lists them), or everyone. */

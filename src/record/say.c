@@ -29,20 +29,45 @@ __attribute__((format(printf, 3, 0))) static void say_any(const struct say *say,
 		keep(say->kept, text);
 }
 
-#define SAY(name, kind)                                           \
-	void name(const struct say *say, const char *format, ...) \
-	{                                                         \
-		va_list args;                                     \
-		va_start(args, format);                           \
-		say_any(say, kind, format, args);                 \
-		va_end(args);                                     \
-	}
-SAY(say_note, RECORD_NOTE)
-SAY(say_warning, RECORD_NOTE_WARNING)
-SAY(say_error, RECORD_NOTE_ERROR)
-SAY(say_try, RECORD_NOTE_TRY)
-SAY(say_detail, RECORD_NOTE_DETAIL)
-#undef SAY
+void say_note(const struct say *say, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_any(say, RECORD_NOTE, format, args);
+	va_end(args);
+}
+
+void say_warning(const struct say *say, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_any(say, RECORD_NOTE_WARNING, format, args);
+	va_end(args);
+}
+
+void say_error(const struct say *say, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_any(say, RECORD_NOTE_ERROR, format, args);
+	va_end(args);
+}
+
+void say_try(const struct say *say, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_any(say, RECORD_NOTE_TRY, format, args);
+	va_end(args);
+}
+
+void say_detail(const struct say *say, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	say_any(say, RECORD_NOTE_DETAIL, format, args);
+	va_end(args);
+}
 
 void say_kept_clear(struct say_kept *kept)
 {

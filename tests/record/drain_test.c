@@ -133,7 +133,7 @@ static void a_round_writes_all_rings_and_ends(void **state)
 {
 	(void)state;
 	for (uint64_t at = 0; at < SIZE; at += 8) {
-		struct fixture *f = start(at + 5 * SIZE, false);
+		struct fixture *f = start(at + 5 * (uint64_t)SIZE, false);
 		put_sample(&f->samples[0], 500);
 		put_sample(&f->samples[0], 700);
 		put_lost(&f->samples[2], 42);
@@ -183,7 +183,7 @@ static void sideband_is_written_in_its_round(void **state)
 static void compressed_rounds_keep_their_marks(void **state)
 {
 	(void)state;
-	struct fixture *f = start(8 * 11, true);
+	struct fixture *f = start(88, true);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 50; i++)
 			put_sample(&f->samples[0], 1000);
@@ -199,7 +199,7 @@ static void compressed_rounds_keep_their_marks(void **state)
 	}
 	assert_int_equal(marks, 3);
 	assert_int_equal(f->drain.sample_count, 150);
-	assert_int_equal(f->file.raw_bytes, 150 * 56);
+	assert_int_equal(f->file.raw_bytes, (size_t)150 * 56);
 	assert_true(f->file.packed_bytes < f->file.raw_bytes);
 	free((void *)bytes.data);
 	stop(f);

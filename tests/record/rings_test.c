@@ -2,7 +2,10 @@
 
 #include "test.h"
 
-enum { KB = 1024, MB = 1024 * KB, PAGE = 4096 };
+#define KB ((size_t)1024)
+#define MB (1024 * KB)
+
+enum { PAGE = 4096 };
 
 static bool is_power_of_two(size_t size)
 {
@@ -19,7 +22,7 @@ static void privileged_users_have_large_rings(void **state)
 	assert_int_equal(rings_sizes(&root, 0, 2, &stacks).sample_bytes, 16 * MB);
 	/* A large machine does not lock all its memory. */
 	const struct rings_sizes many = rings_sizes(&root, 0, 1024, &stacks);
-	assert_true(many.sample_bytes * 1024 <= (size_t)512 * MB);
+	assert_true(many.sample_bytes * 1024 <= 512 * MB);
 	const struct rings_want wish = { .sample_bytes = 1000 * KB };
 	assert_int_equal(rings_sizes(&root, 0, 2, &wish).sample_bytes, 512 * KB);
 }
@@ -41,7 +44,7 @@ static void others_stay_within_their_limit(void **state)
 				assert_true(is_power_of_two(sizes.sample_bytes));
 				assert_true(is_power_of_two(sizes.sideband_bytes));
 				const uint64_t used =
-				    sizes.sample_bytes + sizes.sideband_bytes + 2 * PAGE;
+				    sizes.sample_bytes + sizes.sideband_bytes + 2 * (size_t)PAGE;
 				const uint64_t allowed = own[i] + lock[j] / cpus[k];
 				if (allowed >= 128 * KB)
 					assert_true(used <= allowed);
