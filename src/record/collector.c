@@ -16,11 +16,9 @@
 
 const char *collector_copy(struct collector *c, const char *text)
 {
-	const size_t size = strlen(text);
-	char *copy = arena_new(&c->arena, char, size + 1);
-	if (copy && size)
-		memcpy(copy, text, size);
-	return copy ? copy : "";
+	const size_t size = strlen(text) + 1;
+	char *copy = arena_new(&c->arena, char, size);
+	return copy ? memcpy(copy, text, size) : "";
 }
 
 void collector_add_note(struct collector *c, const char *format, ...)
@@ -237,7 +235,7 @@ static pid_t find_survivor(struct collector *c)
 /* Helpers of a runtime (erl_child_setup) end a moment after it: not worth a word. */
 static void wait_for_survivors(struct collector *c)
 {
-	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	const struct timespec pause = { .tv_nsec = 10000000 };
 	pid_t survivor = find_survivor(c);
 	for (int i = 0; i < 30 && survivor; i++) {
 		(void)nanosleep(&pause, NULL);

@@ -1,3 +1,4 @@
+#include "base/number.h"
 #include "base/status.h"
 #include "format/jitdump/reader.h"
 #include "record/collector_internal.h"
@@ -19,17 +20,15 @@ enum {
 
 static const uint64_t second_ns = 1000000000;
 /* File systems stamp with the clock of the last tick. */
-static const uint64_t tick_ns = 20 * 1000 * 1000;
+static const uint64_t tick_ns = 20000000;
 
 uint32_t collector_map_number(const char *name)
 {
 	if (strncmp(name, "perf-", 5) != 0)
 		return 0;
-	uint64_t number = 0;
-	const char *digit = name + 5;
-	for (; *digit >= '0' && *digit <= '9' && number <= INT32_MAX; digit++)
-		number = number * 10 + (uint64_t)(*digit - '0');
-	return strcmp(digit, ".map") == 0 && number <= INT32_MAX ? (uint32_t)number : 0;
+	uint32_t number;
+	const char *rest = number_skip_u32(name + 5, &number);
+	return rest && strcmp(rest, ".map") == 0 && number <= INT32_MAX ? number : 0;
 }
 
 uint32_t collector_add_directory(struct collector *c, int fd)

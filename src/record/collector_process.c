@@ -1,4 +1,5 @@
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/status.h"
 #include "os/proc.h"
 #include "record/collector_internal.h"
@@ -98,11 +99,11 @@ static void read_numbers(int directory, struct process *process)
 		return;
 	line += strlen("\nNSpid:");
 	process->number_count = 0;
-	while (*line == '\t' && process->number_count < COLLECTOR_NAMESPACE_DEPTH) {
-		uint32_t number = 0;
-		for (line++; *line >= '0' && *line <= '9'; line++)
-			number = number * 10 + (uint32_t)(*line - '0');
-		process->numbers[process->number_count++] = number;
+	while (line && *line == '\t' && process->number_count < COLLECTOR_NAMESPACE_DEPTH) {
+		uint32_t number;
+		line = number_skip_u32(line + 1, &number);
+		if (line)
+			process->numbers[process->number_count++] = number;
 	}
 }
 
@@ -149,8 +150,8 @@ static uint64_t read_start_wall_ns(const struct collector *c, int directory)
 	if (!field)
 		return 0;
 	uint64_t ticks = 0;
-	for (field++; *field >= '0' && *field <= '9'; field++)
-		ticks = ticks * 10 + (uint64_t)(*field - '0');
+	field++;
+	(void)number_read((struct bytes){ (const uint8_t *)field, strlen(field) }, 10, &ticks);
 	const uint64_t boot_ns = ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 	return c->start_clock.wall_ns - c->start_boot_ns + boot_ns;
 }

@@ -4,6 +4,7 @@
  * copied, and belongs to a process that was recorded. The private directory goes as a
  * whole, with private_dir_remove().
  */
+#include "base/number.h"
 #include "record/collector_internal.h"
 
 #include <dirent.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 /* File systems stamp with the clock of the last tick, up to 10 ms ago. */
-static const uint64_t tick_ns = 10 * 1000 * 1000;
+static const uint64_t tick_ns = 10000000;
 
 static bool is_born_since(const struct collector *c, int directory, const char *name,
 			  struct statx *stx)
@@ -53,11 +54,9 @@ static uint32_t v8_log_number(const char *name)
 	const size_t digits = strspn(name, "0123456789abcdefABCDEF");
 	if (digits == 0 || name[digits] != '-')
 		return 0;
-	name += digits + 1;
-	uint64_t number = 0;
-	for (; *name >= '0' && *name <= '9' && number <= INT32_MAX; name++)
-		number = number * 10 + (uint64_t)(*name - '0');
-	return strcmp(name, "-v8.log") == 0 && number <= INT32_MAX ? (uint32_t)number : 0;
+	uint32_t number;
+	const char *rest = number_skip_u32(name + digits + 1, &number);
+	return rest && strcmp(rest, "-v8.log") == 0 ? number : 0;
 }
 
 static bool is_of_ours(struct collector *c, uint32_t number, uid_t owner)

@@ -137,7 +137,7 @@ static void examine_rates(struct doctor *doctor, const struct os_perf_limits *li
 	} else {
 		memory.text = runtimes_printf(&doctor->arena, "%llu kB for each CPU",
 					      (unsigned long long)limits->mlock_bytes / 1024);
-		if (limits->mlock_bytes < 516 * 1024) {
+		if (limits->mlock_bytes / 1024 < 516) {
 			memory.verdict = DOCTOR_LIMITED;
 			memory.try = "sudo sysctl kernel.perf_event_mlock_kb=8192";
 		}

@@ -33,11 +33,11 @@ enum facts {
 struct runtimes_row {
 	const char *runtime;
 	const char *variable;
-	enum join join;
 	const char *value; /* % stands for the private directory */
 	const char *key;   /* a word that, in the user's value, means that it is settled */
 	const char *why;
 	uint32_t needs; /* of enum facts */
+	enum join join;
 };
 
 extern const struct runtimes_row RUNTIMES_ROWS[];
