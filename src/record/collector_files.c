@@ -144,6 +144,14 @@ static int open_map_file(struct collector *c, uint32_t directory, uint32_t numbe
 					   name, S_ISLNK(st->st_mode) ? "a link" : "no file");
 		return -1;
 	}
+	/* In /tmp anyone could give a file of root's this name, were that not forbidden. */
+	if (st->st_nlink > 1) {
+		if (is_known)
+			collector_add_note(
+			    c, "the map of process %u was refused: %s has other names, too", number,
+			    name);
+		return -1;
+	}
 	const int fd = openat(at, name, OPEN_UNTRUSTED);
 	if (fd < 0) {
 		note_no_files(c);

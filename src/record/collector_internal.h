@@ -71,7 +71,7 @@ struct process {
 	    numbers[COLLECTOR_NAMESPACE_DEPTH]; /* the PID in each namespace, outermost first */
 	int root_fd;                            /* O_PATH; owned; -1 where is_plain */
 	uint32_t maps_directory;
-	uint32_t current_directory;
+	uint32_t current_directory; /* of a Node; else COLLECTOR_NONE */
 	const char *executable;
 	bool has_dump;
 };

@@ -172,6 +172,15 @@ static bool has_own_root(int directory)
 	return readlinkat(directory, "root", target, sizeof(target)) == 1 && target[0] == '/';
 }
 
+/* Node leaves V8's log in its current directory. All others' directories are not worth an
+ * open file each: a build visits thousands.
+ */
+static bool may_leave_log(const char *executable)
+{
+	const char *slash = strrchr(executable, '/');
+	return slash && (strncmp(slash + 1, "node", 4) == 0 || strstr(slash, "electron"));
+}
+
 void collector_see_process(struct collector *c, uint32_t index)
 {
 	struct process *process = &c->processes.items[index];
@@ -199,9 +208,11 @@ void collector_see_process(struct collector *c, uint32_t index)
 		read_numbers(directory, process);
 	if (!is_same_root)
 		read_root(c, directory, process);
-	const int current_fd = openat(directory, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (current_fd >= 0)
-		process->current_directory = collector_add_directory(c, current_fd);
+	if (may_leave_log(process->executable)) {
+		const int fd = openat(directory, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0)
+			process->current_directory = collector_add_directory(c, fd);
+	}
 	close(directory);
 }
 

@@ -292,6 +292,25 @@ static void test_a_link_is_refused(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+static void test_a_file_with_other_names_is_refused(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(other, "%s/other", scene->place);
+	PATH(member, "process/%d/perf.map", scene->child);
+	put_file(other, "secret", O_EXCL);
+	assert_int_equal(link(other, path), 0);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	usleep(20000);
+	finish(scene);
+	struct bytes bytes;
+	assert_false(has_member(scene, member, &bytes));
+	assert_true(has_note(scene, "other names"));
+	assert_int_equal(unlink(path), 0);
+}
+
 static void test_another_owner_is_refused(void **state)
 {
 	struct scene *scene = *state;
@@ -619,6 +638,7 @@ int main(void)
 		TEST(test_the_map_of_another_process_is_left_alone),
 		TEST(test_what_an_earlier_process_left_is_not_taken),
 		TEST(test_a_link_is_refused),
+		TEST(test_a_file_with_other_names_is_refused),
 		TEST(test_another_owner_is_refused),
 		TEST(test_a_dump_is_held_whatever_happens_to_its_name),
 		TEST(test_a_dump_that_is_not_yet_one),
