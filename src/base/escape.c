@@ -19,11 +19,24 @@ static size_t utf8_length(struct bytes text)
 	return overlong || surrogate || past_the_end ? 0 : length;
 }
 
-/* C1 controls (U+0080..U+009F) drive terminals as well as C0 does. */
+static uint32_t code_point(const uint8_t *p, size_t length)
+{
+	static const uint8_t masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t point = p[0] & masks[length];
+	for (size_t i = 1; i < length; i++)
+		point = point << 6 | (p[i] & 0x3f);
+	return point;
+}
+
+/* C1 controls (U+0080..U+009F) drive terminals as well as C0 does. Line separators and what
+ * turns the direction of writing would let a name show as another, or as two.
+ */
 static bool is_control(const uint8_t *p, size_t length)
 {
-	return (length == 1 && (p[0] < 0x20 || p[0] == 0x7f)) ||
-	       (length == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+	const uint32_t point = code_point(p, length);
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
+	       point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+	       (point >= 0x2066 && point <= 0x2069);
 }
 
 static void put_hex(struct sink *out, const uint8_t *p, size_t count)
@@ -75,8 +88,7 @@ void escape_json(struct sink *out, struct bytes text)
 		else if (rest.data[0] == '"' || rest.data[0] == '\\')
 			sink_printf(out, "\\%c", rest.data[0]);
 		else if (is_control(rest.data, length))
-			sink_printf(out, "\\u%04x",
-				    length == 1 ? (unsigned)rest.data[0] : (unsigned)rest.data[1]);
+			sink_printf(out, "\\u%04x", (unsigned)code_point(rest.data, length));
 		else
 			sink_put(out, rest.data, length);
 		at += length ? length : 1;

@@ -27,6 +27,16 @@ static void terminals_get_no_control_bytes(void **state)
 	assert_escaped(escape_terminal, TEXT("a\nb\tc\rd\0e"), "a\\nb\\tc\\x0dd\\x00e");
 	/* C1 controls: U+0085 and U+009B as UTF-8. */
 	assert_escaped(escape_terminal, TEXT("\xc2\x85\xc2\x9b"), "\\xc2\\x85\\xc2\\x9b");
+	/* U+202E turns the rest of the line, U+2066 a part of it; U+2028 ends it. */
+	assert_escaped(escape_terminal,
+		       TEXT("a\xe2\x80\xae"
+			    "b"),
+		       "a\\xe2\\x80\\xae"
+		       "b");
+	assert_escaped(escape_terminal, TEXT("\xe2\x81\xa6\xe2\x80\xa8"),
+		       "\\xe2\\x81\\xa6\\xe2\\x80\\xa8");
+	assert_escaped(escape_terminal, TEXT("\xe2\x80\xa7\xe2\x80\xaf"),
+		       "\xe2\x80\xa7\xe2\x80\xaf");
 	/* Not UTF-8: alone, cut, overlong, a surrogate, past U+10FFFF. */
 	assert_escaped(escape_terminal, TEXT("\xff"), "\\xff");
 	assert_escaped(escape_terminal, TEXT("\xe2\x82"), "\\xe2\\x82");
@@ -42,6 +52,7 @@ static void json_stays_a_string(void **state)
 	assert_escaped(escape_json, TEXT("\x01\n\x7f"), "\\u0001\\u000a\\u007f");
 	assert_escaped(escape_json, TEXT("\xc3\xb6\xff"), "\xc3\xb6\xef\xbf\xbd");
 	assert_escaped(escape_json, TEXT("\xc2\x9b"), "\\u009b");
+	assert_escaped(escape_json, TEXT("\xe2\x80\xae"), "\\u202e");
 }
 
 static void csv_stays_one_field(void **state)
