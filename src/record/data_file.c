@@ -17,27 +17,39 @@ static void fail(struct data_file *file, int status)
 	}
 }
 
-/* A rename would put a file where a device or a pipe was. */
-static bool is_special(const char *path)
+/* A rename would put a file where a device or a pipe was, or in place of /dev/stdout. What cannot
+ * be written later is refused now, before anything was recorded. Returns 1 if it is special, 0, or
+ * STATUS_IO.
+ */
+static int look_at_target(const char *path)
 {
 	struct stat target;
 	if (strcmp(path, "-") == 0)
-		return true;
-	return stat(path, &target) == 0 && !S_ISREG(target.st_mode);
+		return 1;
+	const bool is_named_fd = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+	if (stat(path, &target) != 0 || (S_ISREG(target.st_mode) && !is_named_fd))
+		return 0;
+	if (S_ISDIR(target.st_mode))
+		errno = EISDIR;
+	return !S_ISDIR(target.st_mode) && access(path, W_OK) == 0 ? 1 : STATUS_IO;
 }
 
 static int open_spool(struct os_output *output)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *const folders[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
 	*output = (struct os_output){ .fd = -1 };
-	output->fd =
-	    open(folder && folder[0] ? folder : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && output->fd < 0; i++)
+		if (folders[i] && folders[i][0])
+			output->fd = open(folders[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	return output->fd < 0 ? STATUS_IO : 0;
 }
 
 int data_file_open(struct data_file *file, const char *path, bool compress)
 {
-	*file = (struct data_file){ .special = is_special(path) ? path : NULL };
+	const int special = look_at_target(path);
+	*file = (struct data_file){ .special = special > 0 ? path : NULL, .output = { .fd = -1 } };
+	if (special < 0)
+		return special;
 	const int result =
 	    file->special ? open_spool(&file->output) : os_output_open(&file->output, path);
 	if (result)

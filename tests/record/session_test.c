@@ -7,6 +7,7 @@
 #include "record/attr.h"
 #include "test.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -350,6 +351,42 @@ static void wrong_events_are_told(void **state)
 	assert_non_null(strstr(f->notes[RECORD_NOTE_ERROR], "/no/such/folder/out.data"));
 }
 
+/* What could be written in the end is asked before the command runs, not behind it. */
+static void a_folder_is_no_output(void **state)
+{
+	struct fixture *f = *state;
+	const char *const touch[] = { "touch", f->path, NULL };
+	struct record_options options = plain(f, touch);
+	options.output = f->folder;
+	struct record_result result;
+	assert_int_equal(record_run(&options, &result), STATUS_IO);
+	assert_non_null(strstr(f->notes[RECORD_NOTE_ERROR], "Is a directory"));
+	assert_int_not_equal(access(f->path, F_OK), 0);
+}
+
+/* /dev/stdout is a link to whatever standard output is: the link must stay. */
+static void a_named_descriptor_is_written_through(void **state)
+{
+	struct fixture *f = *state;
+	if (cannot_record())
+		skip_because("perf events are refused here");
+	char name[32];
+	struct stat before;
+	struct stat after;
+	const int fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &before), 0);
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	struct record_options options = plain(f, spin);
+	options.output = name;
+	struct record_result result;
+	assert_int_equal(record_run(&options, &result), 0);
+	assert_int_equal(stat(f->path, &after), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+	assert_true(after.st_size > 0);
+	close(fd);
+}
+
 #define LIVE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -364,6 +401,8 @@ int main(void)
 		LIVE(a_process_that_ends_ends_the_recording),
 		LIVE(duration_ends_a_command),
 		LIVE(wrong_events_are_told),
+		LIVE(a_folder_is_no_output),
+		LIVE(a_named_descriptor_is_written_through),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
