@@ -92,18 +92,15 @@ void report_put_duration(struct sink *out, uint64_t ns)
 		sink_printf(out, "%.1f s", (double)ns / 1e9);
 }
 
-void report_trust_line(struct sink *out, const struct report_summary *summary,
-		       const struct profile *profile, uint32_t event)
+static void put_shares(struct sink *out, const struct report_summary *summary)
 {
 	const char *separator = "";
 	for (int trust = 0; trust < PROFILE_TRUST_COUNT; trust++) {
 		const uint64_t count = summary->trust_counts[trust];
 		if (!count && trust != PROFILE_EXACT)
 			continue;
-		const double share = summary->sample_count
-					 ? 100.0 * (double)count / (double)summary->sample_count
-					 : 0;
-		sink_printf(out, "%s%.1f %% %s", separator, share,
+		sink_printf(out, "%s%.1f %% %s", separator,
+			    100.0 * (double)count / (double)summary->sample_count,
 			    profile_trust_name((enum profile_trust)trust));
 		separator = ", ";
 		if (trust == PROFILE_EARLY && summary->early_max_ns) {
@@ -112,9 +109,19 @@ void report_trust_line(struct sink *out, const struct report_summary *summary,
 			sink_text(out, ")");
 		}
 	}
-	sink_text(out, " of ");
-	report_put_count(out, summary->sample_count);
-	sink_text(out, " samples of ");
+}
+
+void report_trust_line(struct sink *out, const struct report_summary *summary,
+		       const struct profile *profile, uint32_t event)
+{
+	if (summary->sample_count) {
+		put_shares(out, summary);
+		sink_text(out, " of ");
+		report_put_count(out, summary->sample_count);
+		sink_text(out, " samples of ");
+	} else {
+		sink_text(out, "no samples of ");
+	}
 	sink_text(out, event < profile->events.count
 			   ? profile_text(profile, profile->events.items[event])
 			   : "unknown");

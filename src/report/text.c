@@ -4,7 +4,15 @@
 
 #include <ctype.h>
 
-enum { REASONS_SHOWN = 8, TREE_DEPTH = 64, NAME_FLOOR = 24 };
+enum {
+	REASONS_SHOWN = 8,
+	TREE_DEPTH = 64,
+	NAME_FLOOR = 24,
+	/* Blanks go no further than this: one endless name must not push the columns behind it
+	 * out of sight in all other rows. In a file it is written whole, beyond its column.
+	 */
+	WIDTH_CEILING = 72,
+};
 
 /* Characters as a terminal counts them, wide ones aside. */
 static size_t width_of(struct bytes text)
@@ -196,7 +204,7 @@ void report_write_text(struct sink *out, const struct report_view *view, unsigne
 			put_cell(&cell, view, columns[i], &view->groups->items.items[id]);
 			const size_t has = width_of(sink_bytes(&cell));
 			if (has > widths[i])
-				widths[i] = has;
+				widths[i] = width || has < WIDTH_CEILING ? has : WIDTH_CEILING;
 		}
 	/* The symbol gives way, so that the object behind it stays in sight. */
 	size_t sum = 2 * (count - 1);

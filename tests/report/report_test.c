@@ -11,22 +11,21 @@
 enum { TEXT, CSV, JSON };
 
 /* The whole report as a string that the caller clears with the sink. */
-static const char *written(struct sink *out, const struct report_options *options, int format)
+static const char *written_of(struct sink *out, struct profile *profile,
+			      const struct report_options *options, int format)
 {
-	struct profile profile = { 0 };
 	struct report_groups groups = { 0 };
 	struct report_tree_nodes tree = { 0 };
 	struct report_summary summary = { .early_max_ns = 75000, .early_buckets = { 1, 4 } };
-	fixture_make(&profile);
-	const struct report_view view = { .profile = &profile,
+	const struct report_view view = { .profile = profile,
 					  .options = options,
 					  .groups = &groups,
 					  .tree = options->tree ? &tree : NULL,
 					  .summary = &summary };
-	assert_int_equal(report_groups_build(&groups, &profile, 0, options), 0);
-	assert_int_equal(report_summary_build(&summary, &profile, 0), 0);
+	assert_int_equal(report_groups_build(&groups, profile, 0, options), 0);
+	assert_int_equal(report_summary_build(&summary, profile, 0), 0);
 	if (view.tree)
-		assert_int_equal(report_tree_build(&tree, &groups, &profile, 0, options), 0);
+		assert_int_equal(report_tree_build(&tree, &groups, profile, 0, options), 0);
 	if (format == CSV)
 		report_write_csv(out, &view);
 	else if (format == JSON)
@@ -37,9 +36,17 @@ static const char *written(struct sink *out, const struct report_options *option
 	report_groups_clear(&groups);
 	report_tree_clear(&tree);
 	report_summary_clear(&summary);
-	profile_clear(&profile);
 	assert_false(sink_failed(out));
 	return (const char *)out->data;
+}
+
+static const char *written(struct sink *out, const struct report_options *options, int format)
+{
+	struct profile profile = { 0 };
+	fixture_make(&profile);
+	const char *text = written_of(out, &profile, options, format);
+	profile_clear(&profile);
+	return text;
 }
 
 static void check(const struct report_options *options, int format, const char *expected)
@@ -112,6 +119,41 @@ static void text_starts_with_trust_and_ends_with_reasons(void **state)
 	      "   5.00%  early      [jit]: announced after the sample\n"
 	      "   4.00%  unknown    app: nobody announced it\n"
 	      "Early samples came before the record of their code by: < 10 us: 1, < 100 us: 4\n");
+}
+
+/* It is there whole, and the rows of the others stay short. */
+static void an_endless_name_widens_no_other_row(void **state)
+{
+	(void)state;
+	enum { ENDLESS = 5000, ROW = 150 };
+	struct profile profile = { 0 };
+	struct sink out = { 0 };
+	char name[ENDLESS + 1];
+	memset(name, 'x', ENDLESS);
+	name[ENDLESS] = '\0';
+	fixture_make(&profile);
+	profile.functions.items[0].name = intern_text(&profile.strings, name);
+	const char *text = written_of(
+	    &out, &profile, &(struct report_options){ .keys = REPORT_DEFAULT_KEYS }, TEXT);
+	assert_non_null(strstr(text, name));
+	const char *beta = strstr(text, "beta");
+	assert_non_null(beta);
+	assert_true(strcspn(beta, "\n") < ROW);
+	profile_clear(&profile);
+	sink_clear(&out);
+}
+
+static void without_samples_there_is_no_share(void **state)
+{
+	(void)state;
+	struct profile profile = { 0 };
+	struct sink out = { 0 };
+	*vector_push(&profile.events) = intern_text(&profile.strings, "cpu-clock");
+	const char *text = written_of(
+	    &out, &profile, &(struct report_options){ .keys = REPORT_DEFAULT_KEYS }, TEXT);
+	assert_ptr_equal(strstr(text, "no samples of cpu-clock\n"), text);
+	profile_clear(&profile);
+	sink_clear(&out);
 }
 
 static void trees_go_up_and_down(void **state)
@@ -201,6 +243,8 @@ int main(void)
 		cmocka_unit_test(children_count_callers),
 		cmocka_unit_test(sort_by_thread),
 		cmocka_unit_test(text_starts_with_trust_and_ends_with_reasons),
+		cmocka_unit_test(an_endless_name_widens_no_other_row),
+		cmocka_unit_test(without_samples_there_is_no_share),
 		cmocka_unit_test(trees_go_up_and_down),
 		cmocka_unit_test(json_quotes_what_names_hold),
 		cmocka_unit_test(script_has_the_shape_of_perf_script),
