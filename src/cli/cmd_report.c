@@ -4,6 +4,7 @@
 #include "cli/load_args.h"
 #include "cli/message.h"
 #include "cli/pager.h"
+#include "cli/parse.h"
 #include "cli/terminal.h"
 #include "report/columns.h"
 #include "report/write.h"
@@ -82,7 +83,6 @@ static void parse_tree(struct report_options *report, const char *arg, struct ar
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report_args *a = state->input;
-	char *end;
 	switch (key) {
 	case 's':
 		if (report_keys_parse(arg, &a->report.keys) < 0)
@@ -107,9 +107,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->report.symbols = arg;
 		return 0;
 	case KEY_PERCENT_LIMIT:
-		a->report.percent_limit = strtod(arg, &end);
-		if (*end || end == arg)
-			argp_error(state, "--percent-limit takes a number");
+		if (!parse_percent(arg, &a->report.percent_limit))
+			argp_error(state, "--percent-limit takes a number from 0 to 100: %s", arg);
 		return 0;
 	case KEY_FORMAT:
 		a->format = parse_format(arg, state);

@@ -35,6 +35,8 @@ static void parse_time(struct argp_state *state, char *arg, struct load_options 
 	if ((*arg && !parse_seconds_ns(arg, &options->from_ns)) ||
 	    (to && *to && !parse_seconds_ns(to, &options->to_ns)))
 		argp_error(state, "--time takes FROM,TO in seconds");
+	else if (options->to_ns && options->to_ns <= options->from_ns)
+		argp_error(state, "--time: %s is not before %s", arg, to);
 }
 
 error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_state *state)

@@ -13,3 +13,8 @@ polyperf --help >help
 polyperf help | cmp - help
 cmp help overview
 polyperf "$(printf 'a\033[31mb')" || echo "exit $?"
+for limit in x -1 nan 1e400 101; do
+	polyperf report --percent-limit $limit || echo "exit $?"
+done
+polyperf report --time 5,3 || echo "exit $?"
+polyperf script --time x || echo "exit $?"
