@@ -335,7 +335,7 @@ int load_dumps(struct load *load)
 	if (got >= 0)
 		got = take_members(load);
 	/* Our own recordings carry their dumps; a file at the old path is another's. */
-	if (load->bundle || load->options.self_contained)
+	if (load->bundle || load->has_lost_bundle || load->options.self_contained)
 		return got;
 	for (size_t i = 0; got >= 0 && i < load->markers.count; i++)
 		got = take_marker(load, &load->markers.items[i]);

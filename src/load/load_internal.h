@@ -98,7 +98,8 @@ struct load {
 	struct load_options options;
 	struct os_file file;
 	struct perfdata *perf;
-	struct bundle *bundle; /* NULL: perf's own recording */
+	struct bundle *bundle; /* NULL: perf's own recording, or it is lost */
+	bool has_lost_bundle;
 	struct timeline *timeline;
 	struct intern strings; /* paths, comms */
 	VECTOR(struct object) objects;

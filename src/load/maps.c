@@ -375,7 +375,7 @@ int load_maps(struct load *load)
 		got = take_option(load, load->options.maps[i]);
 	if (got >= 0)
 		got = take_members(load);
-	if (load->bundle || load->options.self_contained)
+	if (load->bundle || load->has_lost_bundle || load->options.self_contained)
 		return got;
 	for (size_t i = 0; got >= 0 && i < load->processes.count; i++)
 		if (!load->processes.items[i].has_map)

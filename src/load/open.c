@@ -5,6 +5,25 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* perf's own recordings have none, and their dumps are looked for where they were written. One
+ * of ours that has lost its own must not: files with the numbers of its processes are others'.
+ */
+static void tell_lost_bundle(struct load *load, int status)
+{
+	static const char ours[] = "polyperf ";
+	const char *version = perfdata_feature_text(load->perf, PERFDATA_FEATURE_VERSION);
+	load->bundle = NULL;
+	load->has_lost_bundle = strncmp(version, ours, sizeof(ours) - 1) == 0;
+	if (status != STATUS_NOT_FORMAT)
+		load_add_note(load, true,
+			      "the dumps and maps at the recording's end cannot be read: %s",
+			      status_text(status));
+	else if (load->has_lost_bundle)
+		load_add_note(load, true,
+			      "the recording is cut: the dumps and maps at its end are missing");
+}
 
 static int open_recording(struct load *load, struct load_error *error)
 {
@@ -14,14 +33,8 @@ static int open_recording(struct load *load, struct load_error *error)
 	if (got < 0)
 		return got;
 	got = bundle_open(&load->bundle, load->file.bytes);
-	if (got < 0) {
-		load->bundle = NULL;
-		if (got != STATUS_NOT_FORMAT)
-			load_add_note(
-			    load, true,
-			    "the dumps and maps at the recording's end cannot be read: %s",
-			    status_text(got));
-	}
+	if (got < 0)
+		tell_lost_bundle(load, got);
 	return 0;
 }
 

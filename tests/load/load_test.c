@@ -244,6 +244,29 @@ static void map_beside_a_dump_adds_no_versions(void **state)
 	sink_clear(&dump);
 }
 
+/* Half a copy of a recording of ours: what lies beside it may be another process's of that
+ * number, and silence would be a lie.
+ */
+static void a_cut_recording_says_so(void **state)
+{
+	(void)state;
+	static const char map[] = "10000 100 another\n";
+	struct recording r;
+	struct load *load;
+	struct load_error error;
+	begin(&r);
+	at(&r, BASE, 0x10010);
+	r.version = "polyperf 0.1";
+	recording_finish(&r);
+	recording_file(&r, "perf-4000001.map", text_bytes(map));
+	assert_int_equal(load_open(&load, &(struct load_options){ .input = r.path }, &error), 0);
+	assert_int_equal(load_note_count(load), 1);
+	assert_true(load_note(load, 0)->is_warning);
+	assert_non_null(strstr(load_note(load, 0)->text, "cut"));
+	load_close(load);
+	check(&r, &plain, "[unknown] unknown\n");
+}
+
 static void fork_copies_and_exec_clears(void **state)
 {
 	(void)state;
@@ -412,6 +435,7 @@ int main(void)
 		cmocka_unit_test(map_does_not_revive_what_a_dump_replaced),
 		cmocka_unit_test(map_goes_on_where_a_dump_was_cut),
 		cmocka_unit_test(map_beside_a_dump_adds_no_versions),
+		cmocka_unit_test(a_cut_recording_says_so),
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(return_addresses_are_looked_up_one_before),
 		cmocka_unit_test(dumps_do_not_rename_libraries),

@@ -2,6 +2,7 @@
 
 #include "bundle/bundle.h"
 #include "format/jitdump/layout.h"
+#include "format/perfdata/features.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -111,7 +112,13 @@ void recording_file(struct recording *r, const char *name, struct bytes content)
 void recording_finish(struct recording *r)
 {
 	struct sink header = { 0 };
+	struct perfdata_new_feature version = { .feature = PERFDATA_FEATURE_VERSION };
 	r->layout.data_size = r->out.size - r->layout.data_offset;
+	if (r->version) {
+		perfdata_put_text(&version.content, r->version);
+		perfdata_features(&r->out, &r->layout, r->out.size, &version, 1);
+		sink_clear(&version.content);
+	}
 	perfdata_header(&header, &r->layout);
 	memcpy(r->out.data, header.data, header.size);
 	sink_clear(&header);

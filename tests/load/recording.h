@@ -20,6 +20,7 @@ struct recording {
 	struct sink out;
 	struct perfdata_layout layout;
 	uint64_t sample_type;
+	const char *version; /* of the program that recorded it; NULL: it does not say */
 };
 
 void recording_begin(struct recording *r);
