@@ -151,6 +151,22 @@ static bool is_code_believed(const struct load *load, const struct timeline_hit 
 	       code->start_avma - mapping->start_avma <= mapping->size - code->size;
 }
 
+/* A library that was mapped where code had been: the code is gone, though nobody said so.
+ * Memory without a file tells nothing, since runtimes change its protection all the time; nor
+ * does another look of the kernel at the same file.
+ */
+static bool is_file_newer(const struct load *load, const struct address *a,
+			  const struct timeline_hit *code, const struct timeline_hit *mapping)
+{
+	struct timeline_hit before;
+	if (code->layer != LAYER_CODE || code->trust == TRUST_EARLY ||
+	    mapping->valid_from_ns <= code->valid_from_ns)
+		return false;
+	return !timeline_find_mapping(load->timeline, a->pid, lookup_avma(a), code->valid_from_ns,
+				      &before) ||
+	       before.object != mapping->object;
+}
+
 static void show_mapping(struct load *load, const struct address *a,
 			 const struct timeline_hit *mapping, struct answer *answer)
 {
@@ -160,6 +176,14 @@ static void show_mapping(struct load *load, const struct address *a,
 	if (has_offsets)
 		answer->frame.object_avma = a->avma - mapping->start_avma + mapping->file_off;
 	answer->frame.object_path = naming_path(load, path_id);
+}
+
+static void answer_mapping(struct load *load, const struct address *a,
+			   const struct timeline_hit *mapping, struct answer *answer)
+{
+	if (!name_by_mapping(load, a, mapping, answer))
+		naming_unknown_in(load, a, mapping->object, &answer->frame);
+	show_mapping(load, a, mapping, answer);
 }
 
 static void answer_user(struct load *load, const struct address *a, struct answer *answer)
@@ -175,16 +199,18 @@ static void answer_user(struct load *load, const struct address *a, struct answe
 		return;
 	}
 	if (hit.layer == LAYER_MAPPING) {
-		if (!name_by_mapping(load, a, &hit, answer))
-			naming_unknown_in(load, a, hit.object, &answer->frame);
-		show_mapping(load, a, &hit, answer);
+		answer_mapping(load, a, &hit, answer);
 		return;
 	}
 	const bool is_mapped =
 	    timeline_find_mapping(load->timeline, a->pid, avma, a->time_ns, &mapping);
 	narrow(answer, &mapping);
-	if (is_mapped && load->objects.items[mapping.object].kind == OBJECT_FILE &&
-	    !is_code_believed(load, &hit, &mapping) && name_by_mapping(load, a, &mapping, answer))
+	if (!is_mapped || load->objects.items[mapping.object].kind != OBJECT_FILE)
+		name_by_code(load, a, &hit, answer);
+	else if (is_file_newer(load, a, &hit, &mapping))
+		answer_mapping(load, a, &mapping, answer);
+	else if (!is_code_believed(load, &hit, &mapping) &&
+		 name_by_mapping(load, a, &mapping, answer))
 		show_mapping(load, a, &mapping, answer);
 	else
 		name_by_code(load, a, &hit, answer);

@@ -331,6 +331,29 @@ static void dumps_do_not_rename_libraries(void **state)
 	sink_clear(&dump);
 }
 
+/* Memory that a JIT gave back, and a library that was mapped there: no record ends the code. */
+static void libraries_end_the_code_that_was_there(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	at(&r, BASE + 5 * MS, 0x10010);
+	recording_mmap(&r, PID, BASE + 10 * MS, 0x10000, 0x4000, "/nowhere/library.so");
+	at(&r, BASE + 15 * MS, 0x10010);
+	/* Its protection was changed: still the same file. */
+	recording_mmap(&r, PID, BASE + 40 * MS, 0x10000, 0x4000, "/nowhere/library.so");
+	at(&r, BASE + 45 * MS, 0x10010);
+	at(&r, BASE + 46 * MS, 0x11010);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "code");
+	dump_load(&dump, PID, BASE + 30 * MS, 0x11000, 0x100, "builtin");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	check(&r, &plain, "code exact\n[unknown] unknown\n[unknown] unknown\nbuiltin exact\n");
+	sink_clear(&dump);
+}
+
 /* Two rings, drained by rounds: the order of time, not of the file. */
 static void rounds_bring_samples_into_order(void **state)
 {
@@ -439,6 +462,7 @@ int main(void)
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(return_addresses_are_looked_up_one_before),
 		cmocka_unit_test(dumps_do_not_rename_libraries),
+		cmocka_unit_test(libraries_end_the_code_that_was_there),
 		cmocka_unit_test(rounds_bring_samples_into_order),
 		cmocka_unit_test(time_and_pid_choose_samples),
 		cmocka_unit_test(profile_sums_up),
