@@ -43,6 +43,8 @@ class Place:
             path.mkdir()
         self.environment = {**os.environ, "HOME": str(self.home), "TMPDIR": str(self.tmp)}
         self.environment.pop("XDG_RUNTIME_DIR", None)
+        # A pid comes again: what another process left under its number is not ours.
+        self.there_before = {path.name for path in pathlib.Path("/tmp").iterdir()}
 
     def run(self, *command, cwd=None):
         return polyperf.run(*command, cwd=cwd or self.cwd, env=self.environment, timeout=240)
@@ -75,7 +77,8 @@ def left_behind(place, pids):
         faults.append("left in HOME: .debug")
     for path in pathlib.Path("/tmp").iterdir():
         numbers = {int(number) for number in re.findall(r"\d+", path.name) if len(number) < 10}
-        if numbers & pids and not ENTRIES_OF_OTHERS.match(path.name):
+        if (numbers & pids and path.name not in place.there_before
+                and not ENTRIES_OF_OTHERS.match(path.name)):
             faults.append(f"left in /tmp: {path.name}")
     return faults
 
