@@ -2,6 +2,7 @@
 #include "load/load_internal.h"
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/status.h"
 #include "format/perfmap/reader.h"
 #include "format/perfmap/times.h"
@@ -326,6 +327,19 @@ static int take_option(struct load *load, const char *option)
 	return read_map(load, path, pid, bytes, no_times);
 }
 
+/* "perf.map", and "perf-2.map" and so on: a map that was replaced while it was followed, or
+ * that of an earlier process of this number. Times tell which line was whose.
+ */
+static bool is_map_member(const char *rest)
+{
+	uint32_t number;
+	if (strcmp(rest, "perf.map") == 0)
+		return true;
+	const char *end =
+	    strncmp(rest, "perf-", 5) == 0 ? number_skip_u32(rest + 5, &number) : NULL;
+	return end && strcmp(end, ".map") == 0;
+}
+
 static int take_members(struct load *load)
 {
 	int got = 0;
@@ -333,7 +347,7 @@ static int take_members(struct load *load)
 		const struct bundle_member member = bundle_member(load->bundle, i);
 		uint32_t pid;
 		const char *rest = load_member_of_process(member.name, &pid);
-		if (!rest || strcmp(rest, "perf.map") != 0)
+		if (!rest || !is_map_member(rest))
 			continue;
 		struct bytes bytes;
 		struct bytes times = no_times;

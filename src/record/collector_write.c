@@ -17,7 +17,7 @@ static int add_sink(struct bundle_writer *writer, const char *name, struct sink 
 	return got;
 }
 
-/* How many maps of the same process are larger: the largest is the one that counts. */
+/* How many maps of the same process are larger: the largest is the one that others see. */
 static unsigned rank_of(const struct collector *c, size_t index)
 {
 	const struct map *map = &c->maps.items[index];
@@ -44,13 +44,17 @@ static int write_map(struct collector *c, struct bundle_writer *writer, size_t i
 		(void)snprintf(name, sizeof(name), "process/%d/perf.map", pid);
 	else
 		(void)snprintf(name, sizeof(name), "process/%d/perf-%u.map", pid, rank + 1);
-	if (rank)
-		collector_add_note(
-		    c, "process %d has more than one perf map; reports use the largest", pid);
 	map->member = collector_copy(c, name);
 	const uint64_t size = map->follow.known_size - map->follow.skip_off;
 	int got = bundle_writer_add_rest(writer, name, map->follow.fd, map->follow.skip_off, size);
 	struct sink times = { 0 };
+	if (follow_was_rewritten(&map->follow)) {
+		collector_add_note(c,
+				   "the map of process %d was written over in place: its names are "
+				   "used without time",
+				   pid);
+		follow_settle(&map->follow);
+	}
 	follow_put_times(&map->follow, &times);
 	(void)snprintf(name, sizeof(name), "%s.times", map->member);
 	if (got == 0)

@@ -223,6 +223,8 @@ bool follow_check(struct follow *follow)
 		if (has_grown) {
 			finish_look(follow, &seen);
 			note_growth(follow, &seen);
+			follow->last_mtime =
+			    seen.is_mtime_of_last ? seen.mtime : (struct timespec){ 0 };
 		}
 		has_changed |= has_grown;
 		follow->known_size = seen.size;
@@ -249,6 +251,17 @@ void follow_settle(struct follow *follow)
 		struct perfmap_stretch *stretch = &follow->stretches.items[i];
 		*stretch = (struct perfmap_stretch){ .end_offset = stretch->end_offset };
 	}
+}
+
+bool follow_was_rewritten(const struct follow *follow)
+{
+	struct stat st;
+	if (!follow->last_mtime.tv_sec || follow->has_shrunk)
+		return false;
+	(void)lseek(follow->fd, (off_t)(follow->known_size - 1), SEEK_HOLE);
+	return fstat(follow->fd, &st) == 0 && (uint64_t)st.st_size == follow->known_size &&
+	       (st.st_mtim.tv_sec != follow->last_mtime.tv_sec ||
+		st.st_mtim.tv_nsec != follow->last_mtime.tv_nsec);
 }
 
 void follow_put_times(const struct follow *follow, struct sink *out)

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct follow {
 	int fd; /* owned */
@@ -32,6 +33,7 @@ struct follow {
 	bool has_true_mtime; /* the file system stamps with this machine's clock */
 	bool has_shrunk;     /* was cut short while it grew: what was before is lost */
 	uint64_t known_size;
+	struct timespec last_mtime; /* of the last write that made it longer; 0: not known */
 	uint64_t known_at_ns;       /* no later than when it last had that size */
 	uint64_t skip_off;          /* bytes in front that another process left there */
 	uint64_t wall_offset_at_ns; /* when wall_offset_ns was looked at */
@@ -54,6 +56,11 @@ void follow_skip(struct follow *follow);
 
 /* Says of all that is in the file now that it was there when the recording began. */
 void follow_settle(struct follow *follow);
+
+/* True if something was written that did not make the file longer: what it says is then
+ * not what it said when it grew.
+ */
+bool follow_was_rewritten(const struct follow *follow);
 
 /* The text of the member beside the map (format/perfmap/times.h), for its bytes
  * behind `skip_off`.

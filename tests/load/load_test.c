@@ -215,6 +215,32 @@ static void map_goes_on_where_a_dump_was_cut(void **state)
 	sink_clear(&dump);
 }
 
+/* A new file in place of the old one, while it was followed. */
+static void replaced_maps_are_all_read(void **state)
+{
+	(void)state;
+	static const char first[] = "10000 100 first\n10200 100 more\n";
+	static const char first_times[] = "perfmap-times 1\n"
+					  "31 1000000000 1000000000 1000000000\n";
+	static const char second[] = "10000 100 second\n";
+	static const char second_times[] = "perfmap-times 1\n"
+					   "17 1100000000 1100000000 1100000000\n";
+	struct recording r;
+	begin(&r);
+	at(&r, BASE + 50 * MS, 0x10010);
+	at(&r, BASE + 120 * MS, 0x10010);
+	recording_finish(&r);
+	recording_members(&r,
+			  (struct recording_member[]){
+			      { "process/4000001/perf.map", text_bytes(first) },
+			      { "process/4000001/perf.map.times", text_bytes(first_times) },
+			      { "process/4000001/perf-2.map", text_bytes(second) },
+			      { "process/4000001/perf-2.map.times", text_bytes(second_times) },
+			  },
+			  4);
+	check(&r, &plain, "first exact\nsecond exact\n");
+}
+
 /* Until the dump's end it is the one to believe: its names, and its times. */
 static void map_beside_a_dump_adds_no_versions(void **state)
 {
@@ -457,6 +483,7 @@ int main(void)
 		cmocka_unit_test(dump_and_map_merge),
 		cmocka_unit_test(map_does_not_revive_what_a_dump_replaced),
 		cmocka_unit_test(map_goes_on_where_a_dump_was_cut),
+		cmocka_unit_test(replaced_maps_are_all_read),
 		cmocka_unit_test(map_beside_a_dump_adds_no_versions),
 		cmocka_unit_test(a_cut_recording_says_so),
 		cmocka_unit_test(fork_copies_and_exec_clears),

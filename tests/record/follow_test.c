@@ -194,6 +194,24 @@ static void test_cut_short(void **state)
 	expect_sound(growing);
 }
 
+/* What a line said when it came is not what it says now. */
+static void test_written_over_in_place(void **state)
+{
+	struct growing *growing = *state;
+	if (!growing->follow.has_true_mtime)
+		skip_because("the file system has no times of its own");
+	write_text(growing, "1000 10 one\n", 12);
+	assert_true(follow_check(&growing->follow));
+	write_text(growing, "2000 10 two\n", 12);
+	assert_true(follow_check(&growing->follow));
+	assert_false(follow_was_rewritten(&growing->follow));
+	/* Stamps have the grain of the kernel's tick. */
+	usleep(20000);
+	assert_int_equal(pwrite(growing->writer_fd, "1000 10 six\n", 12, 0), 12);
+	assert_false(follow_check(&growing->follow));
+	assert_true(follow_was_rewritten(&growing->follow));
+}
+
 static void test_somebody_elses_lines_are_skipped(void **state)
 {
 	struct growing *growing = *state;
@@ -299,6 +317,7 @@ int main(void)
 		TEST(test_torn_lines),
 		TEST(test_a_line_longer_than_any_should_be),
 		TEST(test_cut_short),
+		TEST(test_written_over_in_place),
 		TEST(test_somebody_elses_lines_are_skipped),
 		TEST(test_what_was_there_before_has_no_time),
 		TEST(test_an_mtime_from_elsewhere),
