@@ -27,7 +27,6 @@ enum flag {
 	FLAG_KSYMBOL,
 	FLAG_BPF_EVENT,
 	FLAG_TEXT_POKE,
-	FLAG_BUILD_ID,
 	FLAG_LOST,
 };
 
@@ -38,13 +37,11 @@ static struct perf_event_attr dummy_with(enum flag flag)
 	attr.use_clockid = flag == FLAG_CLOCKID;
 	attr.clockid = flag == FLAG_CLOCKID ? CLOCK_MONOTONIC : 0;
 	attr.comm_exec = flag == FLAG_COMM_EXEC;
-	attr.mmap = flag == FLAG_MMAP2 || flag == FLAG_BUILD_ID;
-	attr.mmap2 = attr.mmap;
+	attr.mmap = attr.mmap2 = flag == FLAG_MMAP2;
 	attr.namespaces = flag == FLAG_NAMESPACES;
 	attr.ksymbol = flag == FLAG_KSYMBOL;
 	attr.bpf_event = flag == FLAG_BPF_EVENT;
 	attr.text_poke = flag == FLAG_TEXT_POKE;
-	attr.build_id = flag == FLAG_BUILD_ID;
 	attr.read_format = flag == FLAG_LOST ? PERF_FORMAT_ID | PERF_FORMAT_LOST : 0;
 	return attr;
 }
@@ -71,7 +68,6 @@ int attr_probe(struct attr_support *support)
 		.namespaces = can_open(FLAG_NAMESPACES),
 		.ksymbol = can_open(FLAG_KSYMBOL),
 		.bpf_event = can_open(FLAG_BPF_EVENT),
-		.build_id = can_open(FLAG_BUILD_ID),
 		.lost = can_open(FLAG_LOST),
 	};
 	/* The kernel's own bytes are nobody's business who may not see its addresses. */
@@ -151,6 +147,7 @@ struct perf_event_attr attr_for_sideband(const struct attr_support *support,
 					 const struct attr_wants *wants)
 {
 	struct perf_event_attr attr = {
+		/* Not build_id: see docs/decisions/0007-build-ids-by-the-recorder.md. */
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
@@ -164,7 +161,6 @@ struct perf_event_attr attr_for_sideband(const struct attr_support *support,
 		.ksymbol = support->ksymbol,
 		.bpf_event = support->bpf_event,
 		.text_poke = support->text_poke,
-		.build_id = support->mmap2 && support->build_id,
 	};
 	set_common(&attr, support, wants);
 	if (attr.exclude_kernel)

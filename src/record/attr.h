@@ -24,7 +24,6 @@ struct attr_support {
 	bool ksymbol;    /* 5.1 */
 	bool bpf_event;  /* 5.1 */
 	bool text_poke;  /* 5.9, privileged */
-	bool build_id;   /* 5.12: in MMAP2 records */
 	bool lost;       /* 6.0: PERF_FORMAT_LOST */
 };
 

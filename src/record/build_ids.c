@@ -93,36 +93,52 @@ static bool ends_with(const char *text, const char *end)
 	return size >= end_size && memcmp(text + size - end_size, end, end_size) == 0;
 }
 
-void build_ids_add(struct build_ids *ids, const struct build_id_file *file)
+static size_t read_file(const struct build_id_file *file, uint8_t build_id[20])
 {
-	const bool is_vdso = strcmp(file->path, "[vdso]") == 0;
-	if ((file->path[0] != '/' && !is_vdso) || file->path[1] == '/')
-		return;
-	const uint32_t id = intern_text(&ids->paths, file->path);
-	if (id == INTERN_NONE)
-		return;
-	const bool is_new = id > ids->items.count;
-	struct build_id *item = is_new ? vector_push(&ids->items) : &ids->items.items[id - 1];
-	if (!item)
-		return;
-	item->path = id;
-	if (file->told.size && file->told.size <= sizeof(item->bytes)) {
-		item->size = (uint8_t)file->told.size;
-		memcpy(item->bytes, file->told.data, file->told.size);
-		return;
-	}
-	if (!is_new || ends_with(file->path, " (deleted)"))
-		return;
 	elf_version(EV_CURRENT);
-	if (is_vdso) {
-		item->size = (uint8_t)read_vdso(item->bytes);
-		return;
-	}
+	if (strcmp(file->path, "[vdso]") == 0)
+		return read_vdso(build_id);
+	if (ends_with(file->path, " (deleted)"))
+		return 0;
 	const int fd = open_file(file);
 	if (fd < 0)
-		return;
-	item->size = (uint8_t)read_fd(fd, item->bytes);
+		return 0;
+	const size_t size = read_fd(fd, build_id);
 	close(fd);
+	return size;
+}
+
+/* "//anon" is how the kernel calls memory without a file. */
+static bool is_file(const char *path)
+{
+	return (path[0] == '/' && path[1] != '/') || strcmp(path, "[vdso]") == 0;
+}
+
+static struct build_id *item_of(struct build_ids *ids, const struct build_id_file *file)
+{
+	sink_reset(&ids->key);
+	sink_u32(&ids->key, file->maj);
+	sink_u32(&ids->key, file->min);
+	sink_u64(&ids->key, file->inode);
+	sink_text(&ids->key, file->path);
+	const uint32_t id =
+	    sink_failed(&ids->key) ? INTERN_NONE : intern_bytes(&ids->keys, sink_bytes(&ids->key));
+	if (id == INTERN_NONE)
+		return NULL;
+	if (id <= ids->items.count)
+		return &ids->items.items[id - 1];
+	struct build_id *item = vector_push(&ids->items);
+	if (!item)
+		return NULL;
+	item->path = intern_text(&ids->paths, file->path);
+	item->size = (uint8_t)read_file(file, item->bytes);
+	return item;
+}
+
+struct bytes build_ids_find(struct build_ids *ids, const struct build_id_file *file)
+{
+	const struct build_id *item = is_file(file->path) ? item_of(ids, file) : NULL;
+	return item ? (struct bytes){ item->bytes, item->size } : (struct bytes){ 0 };
 }
 
 static void put_kernel(const struct kernel_layout *kernel, struct sink *content)
@@ -159,6 +175,8 @@ void build_ids_put(const struct build_ids *ids, const struct kernel_layout *kern
 
 void build_ids_clear(struct build_ids *ids)
 {
+	intern_clear(&ids->keys);
 	intern_clear(&ids->paths);
+	sink_clear(&ids->key);
 	vector_clear(&ids->items);
 }

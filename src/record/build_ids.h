@@ -1,12 +1,12 @@
-/* build_ids.h - the build ids of the files that ran, for the BUILD_ID feature.
+/* build_ids.h - the build ids of the files that ran.
  *
- *   build_ids_add(&ids, pid, path, inode, known_bytes);     a mapping was seen
- *   build_ids_put(&ids, content);                           at the end
+ *   struct bytes id = build_ids_find(&ids, &file);      a mapping was seen
+ *   build_ids_put(&ids, &kernel, content);              at the end
  *   build_ids_clear(&ids);
  *
- * The kernel tells most of them in its MMAP2 records. Otherwise the file's notes are
- * read at first sight, through the root of the process that mapped it, which may be
- * gone (and its container with it) at the end.
+ * A file's notes are read at first sight, through the root of the process that mapped
+ * it, which may be gone (and its container with it) at the end. Files are told apart by
+ * device, inode and path.
  */
 #ifndef RECORD_BUILD_IDS_H
 #define RECORD_BUILD_IDS_H
@@ -24,19 +24,22 @@ struct build_id {
 };
 
 struct build_ids {
+	struct intern keys; /* device, inode and path */
 	struct intern paths;
-	VECTOR(struct build_id) items; /* by intern id - 1 */
+	VECTOR(struct build_id) items; /* by the key's id - 1 */
+	struct sink key;               /* scratch */
 };
 
 struct build_id_file {
 	pid_t pid; /* that mapped it */
 	const char *path;
-	uint64_t inode;    /* 0: not known */
-	struct bytes told; /* by the kernel; may be empty */
+	uint32_t maj;
+	uint32_t min;
+	uint64_t inode; /* 0: not known */
 };
 
-/* Without memory the file is left out. */
-void build_ids_add(struct build_ids *ids, const struct build_id_file *file);
+/* Empty if it has none. Lives until the next call. */
+struct bytes build_ids_find(struct build_ids *ids, const struct build_id_file *file);
 
 /* Entries for the kernel, its modules, and all files that have a build id. */
 void build_ids_put(const struct build_ids *ids, const struct kernel_layout *kernel,

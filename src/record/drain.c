@@ -72,8 +72,7 @@ static void read_sideband(struct drain *drain, struct perf_ring *ring)
 		drain->file->status = drain->file->status ? drain->file->status : STATUS_NO_MEMORY;
 		return;
 	}
-	sideband_scan(drain->sideband,
-		      (struct bytes){ drain->pending.data + start, drain->pending.size - start });
+	sideband_scan(drain->sideband, drain->pending.data + start, drain->pending.size - start);
 	if (drain->pending.size > PENDING_BYTES)
 		write_pending(drain);
 }

@@ -4,44 +4,72 @@
 
 #include <sys/mman.h>
 
-void sideband_mapping(struct sideband *sideband, const struct sideband_mapping *mapping)
+struct header {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t size;
+};
+
+struct bytes sideband_mapping(struct sideband *sideband, const struct sideband_mapping *mapping)
 {
-	build_ids_add(sideband->build_ids,
-		      &(struct build_id_file){ mapping->pid, mapping->path, mapping->inode,
-					       mapping->build_id });
 	if (sideband->collector)
-		collector_mapping(sideband->collector, mapping->pid,
+		collector_mapping(sideband->collector, mapping->file.pid,
 				  &(struct collector_mapping){ mapping->start_avma, mapping->size,
-							       mapping->path });
+							       mapping->file.path });
+	return build_ids_find(sideband->build_ids, &mapping->file);
+}
+
+enum {
+	MMAP2_FILE_AT = 8 + 4 + 4 + 8 + 8 + 8, /* header, pid, tid, start, length, offset */
+	MMAP2_FILE_BYTES = 24,
+	BUILD_ID_ROOM = 20,
+};
+
+static void put_misc(uint8_t *record, uint16_t misc)
+{
+	memcpy(record + 4, &misc, sizeof(misc));
+}
+
+/* As the kernel itself would have it: size, three bytes, and the id in a place for 20. */
+static void put_build_id(uint8_t *record, uint16_t misc, struct bytes build_id)
+{
+	uint8_t file[MMAP2_FILE_BYTES] = { (uint8_t)build_id.size };
+	memcpy(file + MMAP2_FILE_BYTES - BUILD_ID_ROOM, build_id.data, build_id.size);
+	memcpy(record + MMAP2_FILE_AT, file, sizeof(file));
+	put_misc(record, misc | PERFDATA_MISC_MMAP_BUILD_ID);
 }
 
 /* MMAP, or MMAP2, which has more before the path. */
-static void see_mapping(struct sideband *sideband, uint32_t type, uint16_t misc, struct cursor *c)
+static void see_mapping(struct sideband *sideband, uint8_t *record, struct header header,
+			struct cursor *c)
 {
-	if (misc & PERFDATA_MISC_MMAP_DATA)
-		return;
-	struct sideband_mapping map = { .pid = (pid_t)cursor_u32(c) };
+	struct sideband_mapping map = { .file.pid = (pid_t)cursor_u32(c) };
 	cursor_u32(c); /* tid */
 	map.start_avma = cursor_u64(c);
 	map.size = cursor_u64(c);
 	cursor_u64(c); /* offset */
 	uint32_t prot = PROT_EXEC;
-	if (type == PERFDATA_MMAP2) {
-		struct cursor file = cursor_sub(c, 24);
-		if (misc & PERFDATA_MISC_MMAP_BUILD_ID) {
-			const uint8_t size = cursor_u8(&file);
-			cursor_take(&file, 3);
-			map.build_id = cursor_take(&file, size);
-		} else {
-			cursor_u64(&file); /* device */
-			map.inode = cursor_u64(&file);
-		}
+	if (header.type == PERFDATA_MMAP2) {
+		map.file.maj = cursor_u32(c);
+		map.file.min = cursor_u32(c);
+		map.file.inode = cursor_u64(c);
+		cursor_u64(c); /* the inode's generation */
 		prot = cursor_u32(c);
 		cursor_u32(c); /* flags */
+		/* We do not ask the kernel for build ids. Where another profiler does, kernels
+		 * say so in our records too, but give device and inode.
+		 */
+		header.misc &= (uint16_t)~PERFDATA_MISC_MMAP_BUILD_ID;
+		put_misc(record, header.misc);
 	}
-	map.path = cursor_cstr(c);
-	if (!cursor_failed(c) && (prot & PROT_EXEC) && map.pid > 0)
-		sideband_mapping(sideband, &map);
+	map.file.path = cursor_cstr(c);
+	if (cursor_failed(c) || map.file.pid <= 0)
+		return;
+	const bool is_data = (header.misc & PERFDATA_MISC_MMAP_DATA) || !(prot & PROT_EXEC);
+	const struct bytes build_id = is_data ? build_ids_find(sideband->build_ids, &map.file)
+					      : sideband_mapping(sideband, &map);
+	if (build_id.size && header.type == PERFDATA_MMAP2)
+		put_build_id(record, header.misc, build_id);
 }
 
 static void see_comm(struct sideband *sideband, uint16_t misc, struct cursor *c, uint64_t time_ns)
@@ -81,20 +109,21 @@ static uint64_t trailer_time(struct bytes body)
 	return time_ns;
 }
 
-static void see_record(struct sideband *sideband, uint32_t type, uint16_t misc, struct bytes body)
+static void see_record(struct sideband *sideband, uint8_t *record, struct header header)
 {
+	const struct bytes body = { record + 8, (size_t)header.size - 8 };
 	struct cursor c = cursor_over(body);
-	switch (type) {
+	switch (header.type) {
 	case PERFDATA_MMAP:
 	case PERFDATA_MMAP2:
-		see_mapping(sideband, type, misc, &c);
+		see_mapping(sideband, record, header, &c);
 		break;
 	case PERFDATA_COMM:
-		see_comm(sideband, misc, &c, trailer_time(body));
+		see_comm(sideband, header.misc, &c, trailer_time(body));
 		break;
 	case PERFDATA_FORK:
 	case PERFDATA_EXIT:
-		see_task(sideband, type, &c, trailer_time(body));
+		see_task(sideband, header.type, &c, trailer_time(body));
 		break;
 	case PERFDATA_LOST:
 		cursor_u64(&c); /* event */
@@ -105,19 +134,17 @@ static void see_record(struct sideband *sideband, uint32_t type, uint16_t misc, 
 	}
 }
 
-void sideband_scan(struct sideband *sideband, struct bytes records)
+void sideband_scan(struct sideband *sideband, uint8_t *records, size_t size)
 {
-	struct cursor c = cursor_over(records);
-	while (cursor_left(&c)) {
-		const uint32_t type = cursor_u32(&c);
-		const uint16_t misc = cursor_u16(&c);
-		const uint16_t size = cursor_u16(&c);
-		if (size < 8)
-			return;
-		const struct bytes body = cursor_take(&c, (size_t)size - 8);
-		if (cursor_failed(&c))
+	for (size_t at = 0; size - at >= 8;) {
+		struct header header;
+		memcpy(&header.type, records + at, 4);
+		memcpy(&header.misc, records + at + 4, 2);
+		memcpy(&header.size, records + at + 6, 2);
+		if (header.size < 8 || header.size > size - at)
 			return;
 		sideband->record_count++;
-		see_record(sideband, type, misc, body);
+		see_record(sideband, records + at, header);
+		at += header.size;
 	}
 }

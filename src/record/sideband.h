@@ -1,7 +1,7 @@
 /* sideband.h - reads what the kernel tells of tasks and mappings, as it comes.
  *
  *   struct sideband sideband = { .collector = collector, .build_ids = &ids };
- *   sideband_scan(&sideband, records);
+ *   sideband_scan(&sideband, data, size);
  *
  * Hands processes and file mappings on to the collector, files to the build ids, and
  * counts what was lost. Samples do not come here.
@@ -24,19 +24,19 @@ struct sideband {
 /* The trailer that all events of a recording share: TID, TIME, CPU, IDENTIFIER. */
 enum { SIDEBAND_TRAILER_BYTES = 32, SIDEBAND_TRAILER_TIME = 8 };
 
-/* Whole records, as the kernel wrote them, in host byte order. */
-void sideband_scan(struct sideband *sideband, struct bytes records);
+/* Whole records, as the kernel wrote them, in host byte order. Changes them in place: in
+ * MMAP2 records of files that have one, the build id takes the place of device and inode.
+ */
+void sideband_scan(struct sideband *sideband, uint8_t *records, size_t size);
 
-/* A mapping that was there before: read from /proc. */
+/* An executable mapping: one that was seen, or one that was there before. */
 struct sideband_mapping {
-	pid_t pid;
 	uint64_t start_avma;
 	uint64_t size;
-	uint64_t inode;
-	struct bytes build_id;
-	const char *path;
+	struct build_id_file file;
 };
 
-void sideband_mapping(struct sideband *sideband, const struct sideband_mapping *mapping);
+/* Returns the file's build id, which lives until the next call, or nothing. */
+struct bytes sideband_mapping(struct sideband *sideband, const struct sideband_mapping *mapping);
 
 #endif

@@ -90,28 +90,46 @@ static const char *mapping_path(const struct proc_mapping *map)
 	return map->path;
 }
 
-static void put_mapping(struct sink *out, pid_t pid, const struct proc_mapping *map,
-			uint64_t sample_type)
+static void put_mapping(struct sink *out, const struct build_id_file *file,
+			const struct proc_mapping *map, struct bytes build_id, uint64_t sample_type)
 {
 	const uint16_t data_misc = PERFDATA_CPUMODE_USER | PERFDATA_MISC_MMAP_DATA;
-	const bool is_exec = map->prot & PROT_EXEC;
-	const struct perfdata_new_id id = id_of(sample_type, pid, pid);
+	const struct perfdata_new_id id = id_of(sample_type, file->pid, file->pid);
 	perfdata_put_mmap2(out,
 			   &(struct perfdata_new_mmap2){
-			       .pid = (uint32_t)pid,
-			       .tid = (uint32_t)pid,
+			       .pid = (uint32_t)file->pid,
+			       .tid = (uint32_t)file->pid,
 			       .start_avma = map->start_avma,
 			       .size = map->end_avma - map->start_avma,
 			       .file_off = map->file_off,
 			       .maj = map->maj,
 			       .min = map->min,
 			       .inode = map->inode,
+			       .build_id = build_id,
 			       .prot = map->prot,
 			       .flags = map->flags,
-			       .misc = is_exec ? PERFDATA_CPUMODE_USER : data_misc,
-			       .path = mapping_path(map),
+			       .misc = map->prot & PROT_EXEC ? PERFDATA_CPUMODE_USER : data_misc,
+			       .path = file->path,
 			   },
 			   &id);
+}
+
+static void see_mapping(struct sink *out, pid_t pid, const struct proc_mapping *map,
+			const struct synthesize_want *want, struct sideband *sideband)
+{
+	const struct sideband_mapping mapping = {
+		.start_avma = map->start_avma,
+		.size = map->end_avma - map->start_avma,
+		.file = { pid, mapping_path(map), map->maj, map->min, map->inode },
+	};
+	struct bytes build_id;
+	if (map->prot & PROT_EXEC)
+		build_id = sideband_mapping(sideband, &mapping);
+	else if (want->with_data && (map->prot & PROT_READ))
+		build_id = build_ids_find(sideband->build_ids, &mapping.file);
+	else
+		return;
+	put_mapping(out, &mapping.file, map, build_id, want->sample_type);
 }
 
 static void put_mappings(struct sink *out, pid_t pid, const struct synthesize_want *want,
@@ -128,20 +146,8 @@ static void put_mappings(struct sink *out, pid_t pid, const struct synthesize_wa
 	struct proc_maps maps;
 	struct proc_mapping map;
 	proc_maps_open(&maps, sink_bytes(&text));
-	while (proc_maps_next(&maps, &map)) {
-		const bool is_exec = map.prot & PROT_EXEC;
-		if (is_exec || (want->with_data && (map.prot & PROT_READ)))
-			put_mapping(out, pid, &map, want->sample_type);
-		if (!is_exec)
-			continue;
-		sideband_mapping(sideband, &(struct sideband_mapping){
-					       .pid = pid,
-					       .start_avma = map.start_avma,
-					       .size = map.end_avma - map.start_avma,
-					       .inode = map.inode,
-					       .path = mapping_path(&map),
-					   });
-	}
+	while (proc_maps_next(&maps, &map))
+		see_mapping(out, pid, &map, want, sideband);
 	sink_clear(&text);
 }
 

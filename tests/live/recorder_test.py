@@ -3,8 +3,8 @@
 
     recorder_test.py POLYPERF CASE
 
-Cases: plain, compressed, dwarf, events, system, attach, threads, forks, unprivileged, special,
-stopped, terminal, status.
+Cases: plain, compressed, dwarf, events, system, attach, threads, forks, neighbours, unprivileged,
+special, stopped, terminal, status.
 """
 import os
 import pathlib
@@ -41,7 +41,7 @@ def busy(seconds, threads=2):
     return [sys.executable, "-c", BUSY, str(seconds), str(threads)]
 
 
-LOSS = re.compile(r"^Warning:$|^Processed \d+ events and lost \d+ chunks!|^Check IO/CPU overload!")
+LOSS = re.compile(r"^Warning:$|^Processed \d+ (?:events|samples) and lost [\d.]+|^Check IO/CPU overload!")
 
 
 def perf(*command, may_lose=False):
@@ -212,6 +212,26 @@ def forks(program, place):
     return faults
 
 
+def neighbours(program, place):
+    """A perf record that watches our command too, and is not harmed; nor are we by one with build ids."""
+    perf_program = shutil.which("perf")
+    if not perf_program:
+        polyperf.skip("perf is not installed")
+    recording, outer = place.out / "recording.data", place.out / "outer.data"
+    done = place.run(perf_program, "record", "-q", "-o", outer, program, "record", "--no-auto", "-o",
+                     recording, "--", *busy(1))
+    faults = stock_faults(recording, summary(done.stderr)[0])
+    perf("report", "--stdio", "-i", outer)
+    place.run(perf_program, "record", "-q", "--buildid-mmap", "-o", outer, program, "record",
+              "--no-auto", "-o", recording, "--", *busy(1))
+    mapped = perf("report", "-D", "-i", recording)
+    build_ids = set(re.findall(r"MMAP2 .*<([0-9a-f]+)>.*/libz", mapped))
+    listed = set(re.findall(r"^([0-9a-f]+) .*/libz", perf("buildid-list", "-i", recording), re.M))
+    if build_ids != listed or len(listed) != 1:
+        faults.append(f"build ids of libz: {build_ids} mapped, {listed} listed")
+    return faults
+
+
 def unprivileged(program, place):
     """nobody, as far as this machine lets nobody."""
     setpriv = shutil.which("setpriv")
@@ -349,8 +369,8 @@ def status(program, place):
 
 
 CASES = {case.__name__: case for case in (
-    plain, compressed, dwarf, events, system, attach, threads, forks, unprivileged, special, stopped,
-    terminal, status)}
+    plain, compressed, dwarf, events, system, attach, threads, forks, neighbours, unprivileged,
+    special, stopped, terminal, status)}
 
 
 def main(program, case):

@@ -17,23 +17,25 @@ static const struct perfdata_new_id id = {
 	.id = 1,
 };
 
-static const uint8_t told[20] = { 0xde, 0xad };
-
-static void put_map(struct sink *out, const char *path, uint32_t prot, bool with_id)
+/* With `marked` as where another profiler asks the kernel for build ids. */
+static void put_map(struct sink *out, const char *path, uint32_t prot, bool marked)
 {
 	const uint16_t data = prot & PROT_EXEC ? 0 : PERFDATA_MISC_MMAP_DATA;
+	const size_t at = out->size;
 	perfdata_put_mmap2(out,
 			   &(struct perfdata_new_mmap2){
-			       .pid = 7,
-			       .tid = 7,
+			       .pid = (uint32_t)getpid(),
+			       .tid = (uint32_t)getpid(),
 			       .start_avma = 0x1000,
 			       .size = 0x1000,
-			       .build_id = { told, with_id ? sizeof(told) : 0 },
+			       .maj = 20,
 			       .prot = prot,
 			       .misc = (uint16_t)(PERFDATA_CPUMODE_USER | data),
 			       .path = path,
 			   },
 			   &id);
+	if (marked && !sink_failed(out))
+		out->data[at + 5] |= PERFDATA_MISC_MMAP_BUILD_ID >> 8;
 }
 
 static void put_lost(struct sink *out, uint64_t count)
@@ -46,10 +48,19 @@ static void put_lost(struct sink *out, uint64_t count)
 	perfdata_put_id(out, &id);
 }
 
+static void own_path(char *path, size_t size)
+{
+	const ssize_t got = readlink("/proc/self/exe", path, size - 1);
+	assert_true(got > 0);
+	path[got] = '\0';
+}
+
 static void put_all(struct sink *out)
 {
-	put_map(out, "/usr/bin/known", PROT_READ | PROT_EXEC, true);
-	put_map(out, "/usr/share/data", PROT_READ, true);
+	char path[4096];
+	own_path(path, sizeof(path));
+	put_map(out, path, PROT_READ | PROT_EXEC, false);
+	put_map(out, "/etc/passwd", PROT_READ | PROT_EXEC, true);
 	put_map(out, "//anon", PROT_READ | PROT_EXEC, false);
 	perfdata_put_comm(out, 7, 7, "name", &id);
 	perfdata_put_fork(out, 8, 7, 8, 7, &id);
@@ -76,15 +87,25 @@ static void sees_files_births_and_losses(void **state)
 	struct sideband sideband = { .build_ids = &ids, .born = &born };
 	put_all(&records);
 	assert_false(sink_failed(&records));
-	sideband_scan(&sideband, sink_bytes(&records));
+	sideband_scan(&sideband, records.data, records.size);
 	assert_int_equal(sideband.record_count, 9);
 	assert_int_equal(sideband.lost_count, 1002);
 	assert_int_equal(born.count, 2);
 	assert_int_equal(born.items[0], 8);
 	assert_int_equal(born.items[1], 9);
 	assert_int_equal(count_build_ids(&ids), 1);
-	assert_string_equal(intern_get(&ids.paths, ids.items.items[0].path), "/usr/bin/known");
-	assert_memory_equal(ids.items.items[0].bytes, told, sizeof(told));
+	char path[4096];
+	own_path(path, sizeof(path));
+	const struct build_id *item = &ids.items.items[0];
+	assert_string_equal(intern_get(&ids.paths, item->path), path);
+	/* It is in the record now, with the mark; the record that had one falsely lost it. */
+	assert_true(records.data[5] & PERFDATA_MISC_MMAP_BUILD_ID >> 8);
+	assert_int_equal(records.data[40], item->size);
+	assert_memory_equal(records.data + 44, item->bytes, item->size);
+	uint16_t size;
+	memcpy(&size, records.data + 6, sizeof(size));
+	assert_false(records.data[size + 5] & PERFDATA_MISC_MMAP_BUILD_ID >> 8);
+	assert_int_equal(records.data[size + 40], 20);
 	vector_clear(&born);
 	build_ids_clear(&ids);
 	sink_clear(&records);
@@ -100,7 +121,7 @@ static void scan_copy(const struct sink *records, size_t size, size_t at, uint8_
 	struct build_ids ids = { 0 };
 	struct proc_ids born = { 0 };
 	struct sideband sideband = { .build_ids = &ids, .born = &born };
-	sideband_scan(&sideband, (struct bytes){ copy, size });
+	sideband_scan(&sideband, copy, size);
 	assert_true(sideband.record_count <= size / 8);
 	vector_clear(&born);
 	build_ids_clear(&ids);
@@ -126,15 +147,22 @@ static void notes_of_a_file(void **state)
 {
 	(void)state;
 	char path[4096];
-	const ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	assert_true(size > 0);
-	path[size] = '\0';
+	own_path(path, sizeof(path));
 	struct build_ids ids = { 0 };
-	build_ids_add(&ids, &(struct build_id_file){ .pid = getpid(), .path = path });
-	build_ids_add(&ids, &(struct build_id_file){ .pid = getpid(), .path = path });
-	build_ids_add(&ids, &(struct build_id_file){ .pid = getpid(), .path = "/proc/self/maps" });
-	build_ids_add(&ids, &(struct build_id_file){ .pid = getpid(), .path = "/no/such" });
-	build_ids_add(&ids, &(struct build_id_file){ .pid = getpid(), .path = "[heap]" });
+	const pid_t pid = getpid();
+	const struct bytes id_bytes =
+	    build_ids_find(&ids, &(struct build_id_file){ .pid = pid, .path = path });
+	assert_true(id_bytes.size > 0);
+	static const char *const without[] = {
+		"/proc/self/maps", "/no/such",          "[heap]", "//anon",
+		"/etc/passwd",     "/bin/sh (deleted)", ""
+	};
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
+		const struct build_id_file file = { .pid = pid, .path = without[i] };
+		assert_int_equal(build_ids_find(&ids, &file).size, 0);
+	}
+	/* Twice the same file is one. */
+	build_ids_find(&ids, &(struct build_id_file){ .pid = pid, .path = path });
 	assert_int_equal(count_build_ids(&ids), 1);
 	char command[4200];
 	char line[64] = "";
@@ -152,9 +180,9 @@ static void notes_of_a_file(void **state)
 		assert_string_equal(hex, line);
 	}
 	/* Another inode under the same name is another file. */
-	build_ids_clear(&ids);
-	build_ids_add(&ids, &(struct build_id_file){ getpid(), path, 1, { 0 } });
-	assert_int_equal(count_build_ids(&ids), 0);
+	const struct build_id_file other = { .pid = pid, .path = path, .inode = 1 };
+	assert_int_equal(build_ids_find(&ids, &other).size, 0);
+	assert_int_equal(count_build_ids(&ids), 1);
 	build_ids_clear(&ids);
 }
 

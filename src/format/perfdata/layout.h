@@ -146,6 +146,7 @@ enum {
 #define PERFDATA_ATTR_MMAP2 (1ull << 23)
 #define PERFDATA_ATTR_COMM_EXEC (1ull << 24)
 #define PERFDATA_ATTR_USE_CLOCKID (1ull << 25)
+#define PERFDATA_ATTR_BUILD_ID (1ull << 34)
 
 /* attr.read_format */
 #define PERFDATA_FORMAT_TOTAL_TIME_ENABLED (1ull << 0)

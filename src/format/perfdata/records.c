@@ -18,9 +18,31 @@ static int wrong_kind(struct perfdata *file, const struct perfdata_record *recor
 				    "a record was taken for one of another kind");
 }
 
-static void read_mapped_file(struct cursor *c, uint16_t misc, struct perfdata_mmap *map)
+/* Where several profilers watch a process and one of them asks for build ids, kernels mark
+ * the records of the others too, which hold device and inode. What was not asked for is
+ * believed only if it has the size that linkers give a build id.
+ */
+static bool holds_build_id(const struct perfdata *file, struct cursor c, uint16_t misc)
 {
-	if (misc & PERFDATA_MISC_MMAP_BUILD_ID) {
+	enum { SHA1 = 20, MD5_OR_UUID = 16 };
+	if (!(misc & PERFDATA_MISC_MMAP_BUILD_ID))
+		return false;
+	const uint8_t size = cursor_u8(&c);
+	const struct bytes reserved = cursor_take(&c, 3);
+	if (reserved.size != 3 || reserved.data[0] | reserved.data[1] | reserved.data[2])
+		return false;
+	if (size == SHA1 || size == MD5_OR_UUID)
+		return true;
+	for (size_t i = 0; i < perfdata_event_count(file); i++)
+		if (perfdata_event(file, i)->attr.flags & PERFDATA_ATTR_BUILD_ID)
+			return size <= BUILD_ID_ROOM;
+	return false;
+}
+
+static void read_mapped_file(const struct perfdata *file, struct cursor *c, uint16_t misc,
+			     struct perfdata_mmap *map)
+{
+	if (holds_build_id(file, *c, misc)) {
 		const uint8_t size = cursor_u8(c);
 		(void)cursor_take(c, 3);
 		map->build_id = cursor_take(c, BUILD_ID_ROOM);
@@ -50,7 +72,7 @@ int perfdata_decode_mmap(struct perfdata *file, const struct perfdata_record *re
 	map->size = cursor_u64(&c);
 	map->file_off = cursor_u64(&c);
 	if (record->type == PERFDATA_MMAP2)
-		read_mapped_file(&c, record->misc, map);
+		read_mapped_file(file, &c, record->misc, map);
 	map->path = cursor_cstr(&c);
 	map->is_exec = record->type == PERFDATA_MMAP2 ? (map->prot & PROT_EXEC_BIT) != 0
 						      : !(record->misc & PERFDATA_MISC_MMAP_DATA);

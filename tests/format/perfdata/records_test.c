@@ -187,6 +187,34 @@ static void test_mmap2_with_build_id(void **state)
 	}
 }
 
+/* Another profiler asked for build ids: the kernel's mark, but device and inode. */
+static void test_mmap2_with_a_mark_for_others(void **state)
+{
+	(void)state;
+	static const uint32_t majors[] = { 0xfe, 8, 0, 259 };
+	for (size_t i = 0; i < sizeof(majors) / sizeof(majors[0]); i++) {
+		SCENES(s)
+		{
+			struct perfdata_mmap map;
+			put_mmap2_begin(&s, PERFDATA_CPUMODE_USER | PERFDATA_MISC_MMAP_BUILD_ID);
+			wire_u32(&s.w, majors[i]);
+			wire_u32(&s.w, 1);
+			wire_u64(&s.w, 123456789012u);
+			wire_u64(&s.w, 42);
+			wire_u32(&s.w, 5);
+			wire_u32(&s.w, 2);
+			wire_text(&s.w, "x");
+			finish(&s);
+			assert_int_equal(perfdata_decode_mmap(s.file, &s.record, &map), 0);
+			assert_int_equal(map.build_id.size, 0);
+			assert_int_equal(map.maj, majors[i]);
+			assert_int_equal(map.inode, 123456789012u);
+			assert_int_equal(map.prot, 5);
+			done(&s);
+		}
+	}
+}
+
 static void test_comm(void **state)
 {
 	(void)state;
@@ -568,6 +596,7 @@ int main(void)
 		cmocka_unit_test(test_mmap_of_data),
 		cmocka_unit_test(test_mmap2),
 		cmocka_unit_test(test_mmap2_with_build_id),
+		cmocka_unit_test(test_mmap2_with_a_mark_for_others),
 		cmocka_unit_test(test_comm),
 		cmocka_unit_test(test_fork_and_exit),
 		cmocka_unit_test(test_lost),
