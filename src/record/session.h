@@ -90,7 +90,7 @@ struct record_result {
 	size_t process_count;      /* of which the collector was told */
 	size_t runtime_file_count; /* dumps and maps in the recording */
 	bool has_command_status;
-	int command_status; /* as wait(2) gives it */
+	int command_status; /* as wait(2) gives it; also where the recording failed */
 	bool is_cut;        /* the duration was over first: how the command ended is our doing */
 	/* The command could not be started (then nothing was recorded): 127 or 126, as a
 	 * shell has it. Else 0.

@@ -25,7 +25,8 @@ struct loop {
 	uint64_t grace_ns;    /* when patience with the command is over */
 	uint64_t sideband_ns; /* before this, the sideband waits */
 	bool is_ending;
-	bool was_asked; /* the command got SIGTERM */
+	bool was_asked;  /* the command got SIGTERM */
+	bool has_failed; /* to write */
 	bool is_done;
 };
 
@@ -166,7 +167,7 @@ static bool wait_for_events(struct loop *loop, bool with_sideband, uint64_t now_
 {
 	struct session *s = loop->session;
 	uint64_t until = earliest(earliest(loop->start_ns, loop->stop_ns), loop->grace_ns);
-	if (!with_sideband)
+	if (!with_sideband && !loop->has_failed)
 		until = earliest(until, loop->sideband_ns);
 	bool must_ask = s->child.pid && s->child.pid_fd < 0;
 	for (size_t i = 0; i < s->attached.count; i++)
@@ -176,7 +177,9 @@ static bool wait_for_events(struct loop *loop, bool with_sideband, uint64_t now_
 	const uint64_t left = until > now_ns ? until - now_ns : 0;
 	const struct timespec timeout = { (time_t)(left / second_ns), (long)(left % second_ns) };
 	/* Not asking at all is right: asking would take the wake-up away. */
-	const size_t count = with_sideband ? loop->fds.count : loop->sideband_at;
+	size_t count = with_sideband ? loop->fds.count : loop->sideband_at;
+	if (loop->has_failed)
+		count = loop->samples_at;
 	for (size_t i = 0; i < loop->fds.count; i++)
 		loop->fds.items[i].revents = 0;
 	return ppoll(loop->fds.items, (nfds_t)count, until == NEVER ? NULL : &timeout, NULL) >= 0 ||
@@ -189,6 +192,21 @@ static bool any_ready(const struct loop *loop, size_t from, size_t to)
 		if (loop->fds.items[i].revents)
 			return true;
 	return false;
+}
+
+/* The command is not made to suffer for a full disk: it runs on, unrecorded. */
+static void on_failure(struct loop *loop)
+{
+	struct session *s = loop->session;
+	loop->has_failed = true;
+	say_error(&s->say, "writing the recording: %s",
+		  s->file.status == STATUS_IO ? strerror(s->file.error)
+					      : status_text(s->file.status));
+	events_stop(&s->events);
+	if (session_follows_command(s) && s->child.pid)
+		say_note(&s->say, "%s goes on without being recorded", s->options->command[0]);
+	else
+		loop->is_done = true;
 }
 
 static int turn(struct loop *loop)
@@ -213,13 +231,9 @@ static int turn(struct loop *loop)
 		read_signals(loop, now_ns);
 	check_command(loop);
 	check_attached(loop);
-	if (s->file.status < 0) {
-		errno = s->file.error;
-		say_error(&s->say, "writing the recording: %s",
-			  s->file.status == STATUS_IO ? strerror(errno)
-						      : status_text(s->file.status));
-	}
-	return s->file.status;
+	if (s->file.status < 0 && !loop->has_failed)
+		on_failure(loop);
+	return 0;
 }
 
 int session_loop(struct session *s)
@@ -237,9 +251,9 @@ int session_loop(struct session *s)
 		say_error(&s->say, "%s", status_text(result));
 	while (result == 0 && !loop.is_done)
 		result = turn(&loop);
-	if (s->child.pid && result < 0)
-		kill(s->child.pid, SIGTERM);
-	else if (s->child.pid && loop.is_ending)
+	if (result == 0)
+		result = s->file.status;
+	if (s->child.pid && loop.is_ending)
 		say_note(&s->say, "%s (process %d) still runs and is left alone", o->command[0],
 			 s->child.pid);
 	vector_clear(&loop.fds);

@@ -34,22 +34,52 @@ static int parse_events(struct session *s)
 	return 0;
 }
 
+/* What ends the recording ... */
+static sigset_t ending_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
+/* ... and besides what shall be an error like any other: the pipe to a command that died
+ * before it was started, and a limit on the size of files.
+ */
+static sigset_t taken_signals(void)
+{
+	sigset_t set = ending_signals();
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	return set;
+}
+
 static int take_signals(struct session *s)
 {
-	sigset_t ends;
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	const sigset_t ends = ending_signals();
+	const sigset_t taken = taken_signals();
 	s->signal_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signal_fd < 0) {
 		say_error(&s->say, "signalfd: %s", strerror(errno));
 		return STATUS_IO;
 	}
-	/* A command that dies before it is started breaks the pipe to it. */
-	sigaddset(&ends, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &ends, &s->old_mask);
+	pthread_sigmask(SIG_BLOCK, &taken, &s->old_mask);
 	return 0;
+}
+
+static void give_signals_back(struct session *s)
+{
+	if (s->signal_fd < 0)
+		return;
+	close(s->signal_fd);
+	/* Those that came too late to matter must not end us now. */
+	const sigset_t taken = taken_signals();
+	const struct timespec at_once = { 0 };
+	while (sigtimedwait(&taken, NULL, &at_once) > 0)
+		;
+	pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
 }
 
 static bool is_told(const struct session *s, size_t index)
@@ -314,8 +344,5 @@ void session_close(struct session *s)
 			close(s->attached.items[i].pid_fd);
 	vector_clear(&s->attached);
 	say_kept_clear(&s->kept);
-	if (s->signal_fd >= 0) {
-		close(s->signal_fd);
-		pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
-	}
+	give_signals_back(s);
 }

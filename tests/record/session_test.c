@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -246,6 +247,35 @@ static void an_old_file_survives_failure(void **state)
 	assert_int_equal(mkdir(f->folder, 0700), 0);
 }
 
+/* A disk that is full, as it were: the command runs to its end all the same. */
+static void failed_writes_do_not_harm_the_command(void **state)
+{
+	struct fixture *f = *state;
+	if (cannot_record())
+		skip();
+	char witness[64];
+	(void)snprintf(witness, sizeof(witness), "%s/witness", f->folder);
+	const char *const command[] = {
+		"sh",    "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; : >$0",
+		witness, NULL,
+	};
+	struct record_options options = plain(f, command);
+	options.ring_bytes = 4096;
+	struct rlimit old;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	const struct rlimit small = { 4096, old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	struct record_result result;
+	const int got = record_run(&options, &result);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(got, STATUS_IO);
+	assert_non_null(strstr(f->notes[RECORD_NOTE_ERROR], "writing the recording"));
+	assert_true(result.has_command_status && result.command_status == 0);
+	assert_int_equal(unlink(witness), 0);
+	assert_int_equal(rmdir(f->folder), 0);
+	assert_int_equal(mkdir(f->folder, 0700), 0);
+}
+
 static void exit_status_and_signals_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -396,6 +426,7 @@ int main(void)
 		LIVE(compressed),
 		LIVE(several_events_and_stacks),
 		LIVE(an_old_file_survives_failure),
+		LIVE(failed_writes_do_not_harm_the_command),
 		LIVE(exit_status_and_signals_are_told),
 		LIVE(running_process_for_a_time),
 		LIVE(a_process_that_ends_ends_the_recording),
