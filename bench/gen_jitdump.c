@@ -53,7 +53,7 @@ static void put_lines(struct sink *out, uint64_t index, uint64_t count)
 	sink_u64(out, code_avma(index, count));
 	sink_u64(out, LINES);
 	for (uint32_t line = 0; line < LINES; line++) {
-		sink_u64(out, code_avma(index, count) + line * (CODE_BYTES / LINES));
+		sink_u64(out, code_avma(index, count) + (uint64_t)line * (CODE_BYTES / LINES));
 		sink_u32(out, (uint32_t)(index % 5000) + line + 1);
 		sink_u32(out, line);
 		sink_cstr(out, line ? "\xff" : "generated.js"); /* 0xff: the same file again */

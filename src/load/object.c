@@ -102,9 +102,8 @@ int load_build_ids(struct load *load)
 {
 	struct cursor c = perfdata_build_ids(load->perf);
 	struct perfdata_build_id id;
-	int got;
-	while ((got = perfdata_build_id_next(&c, &id)) > 0) {
-		got = take_build_id(load, &id);
+	while (perfdata_build_id_next(&c, &id) > 0) {
+		const int got = take_build_id(load, &id);
 		if (got < 0)
 			return got;
 	}

@@ -29,8 +29,9 @@ static bool grow_process_slots(struct load *load)
 	free(load->process_slots);
 	load->process_slots = slots;
 	load->process_slot_count = count;
-	for (uint32_t i = 0; i < load->processes.count; i++)
-		slots[process_slot(load, load->processes.items[i].pid)] = i + 1;
+	const struct process *process = load->processes.items;
+	for (uint32_t i = 0; process && i < load->processes.count; i++, process++)
+		slots[process_slot(load, process->pid)] = i + 1;
 	return true;
 }
 

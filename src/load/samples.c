@@ -220,8 +220,7 @@ int load_samples(struct load *load, struct profile *profile,
 		order = order_new(load->perf, give, &receiver);
 	if (got == 0 && !load->samples_are_sorted && !order)
 		got = STATUS_NO_MEMORY;
-	int more = 0;
-	while (got == 0 && (more = perfdata_next(load->perf, &record)) > 0) {
+	while (got == 0 && perfdata_next(load->perf, &record) > 0) {
 		if (record.type == PERFDATA_FINISHED_ROUND && order)
 			got = order_round(order);
 		else if (record.type == PERFDATA_SAMPLE)

@@ -266,7 +266,8 @@ static struct cfi_row row_of(const struct machine *m)
 		row.frame = s->cfa_register == CFI_BP ? CFI_FROM_BP : CFI_FROM_SP;
 	row.cfa_offset = fits ? (int32_t)s->cfa_offset : 0;
 	row.has_bp = s->has_bp;
-	row.bp_offset = fits ? (int16_t)s->bp_offset : 0;
+	if (fits)
+		row.bp_offset = (int16_t)s->bp_offset;
 	return row;
 }
 

@@ -64,7 +64,7 @@ static enum unwind_end step_frame_pointer(struct unwind_state *s, const struct m
 	uint64_t bp;
 	if (!load(m, frame, &bp))
 		return UNWIND_TRUNCATED;
-	const enum unwind_end end = step_to(s, m, frame + 2 * WORD, NULL);
+	const enum unwind_end end = step_to(s, m, frame + 2ull * WORD, NULL);
 	if (end == UNWIND_WHOLE)
 		s->bp_avma = bp;
 	return end;
@@ -97,7 +97,7 @@ size_t unwind_walk(const struct unwind_callbacks *callbacks, const struct unwind
 		else if (place.code == UNWIND_FRAME_POINTER)
 			*end = step_frame_pointer(&s, &m);
 		else if (place.code == UNWIND_STUB)
-			*end = step_to(&s, &m, s.sp_avma + 2 * WORD, NULL);
+			*end = step_to(&s, &m, s.sp_avma + 2ull * WORD, NULL);
 		else
 			*end = UNWIND_NO_CFI;
 	}
