@@ -9,7 +9,8 @@
 
 #include "base/sink.h"
 
-/* Controls (C0, DEL, C1, line separators, directions of writing) become \n, \t, \xNN. For terminals and plain text. */
+/* Controls (C0, DEL, C1, line separators, directions of writing) become \n, \t, \xNN. For terminals
+ * and plain text. */
 void escape_terminal(struct sink *out, struct bytes text);
 
 /* The inside of a JSON string, without the quotes around it. */
