@@ -124,7 +124,7 @@ static int take_move(struct dump *dump, const struct jitdump_record *record)
 	struct load *load = dump->load;
 	const struct jitdump_code_move *move = &record->code_move;
 	const uint32_t pid = pid_of_record(dump, move->pid);
-	const struct process *process = load_process_find(load, pid);
+	struct process *process = load_process_find(load, pid);
 	const struct address_entry *old =
 	    process ? address_index_find(&process->loaded, move->old_avma) : NULL;
 	if (!old)

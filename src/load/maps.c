@@ -125,7 +125,7 @@ static int index_told(struct map *map, const struct process *process)
 /* The dump of the same process is timed and richer: its entry stands for both.
  * One that was replaced long since does too, or the line would come to life again.
  */
-static bool is_in_dump(const struct map *map, const struct perfmap_entry *entry,
+static bool is_in_dump(struct map *map, const struct perfmap_entry *entry,
 		       const struct perfmap_stretch *when)
 {
 	/* A process that is killed takes the end of its dump with it: what the map tells of

@@ -34,31 +34,84 @@ static void put_padded(struct sink *out, struct bytes text, size_t width, bool r
 		sink_printf(out, "%*s", (int)pad, "");
 }
 
-static void put_cell(struct sink *cell, const struct report_view *view,
-		     const struct report_column *column, const struct report_group *group)
+/* All cells' texts, row by row, one after the other. */
+struct table {
+	const struct report_column *columns[REPORT_COLUMN_LIMIT];
+	size_t column_count;
+	size_t widths[REPORT_COLUMN_LIMIT];
+	struct sink text;
+	VECTOR(size_t) ends;
+};
+
+static struct bytes cell_of(const struct table *table, size_t row, size_t column)
 {
-	struct sink raw = { 0 };
-	column->put(&raw, view->groups, view->profile, group);
-	sink_reset(cell);
-	escape_terminal(cell, sink_bytes(&raw));
-	cell->failed |= sink_failed(&raw);
-	sink_clear(&raw);
-	if (column->kind == COLUMN_PERCENT)
-		sink_u8(cell, '%');
+	const size_t at = row * table->column_count + column;
+	const size_t start = at ? table->ends.items[at - 1] : 0;
+	return (struct bytes){ table->text.data + start, table->ends.items[at] - start };
 }
 
-static void put_header(struct sink *out, const struct report_column *const *columns, size_t count,
-		       const size_t *widths)
+static bool add_cell(struct table *table, const struct report_view *view, size_t column,
+		     const struct report_group *group, struct sink *raw)
 {
-	for (size_t i = 0; i < count; i++) {
+	sink_reset(raw);
+	table->columns[column]->put(raw, view->groups, view->profile, group);
+	escape_terminal(&table->text, sink_bytes(raw));
+	if (table->columns[column]->kind == COLUMN_PERCENT)
+		sink_u8(&table->text, '%');
+	size_t *end = vector_push(&table->ends);
+	if (end)
+		*end = table->text.size;
+	return end && !sink_failed(raw) && !sink_failed(&table->text);
+}
+
+/* False without memory. */
+static bool fill_table(struct table *table, const struct report_view *view, unsigned width)
+{
+	struct sink raw = { 0 };
+	bool is_whole = true;
+	table->column_count = report_columns(view->options, table->columns);
+	for (size_t i = 0; i < table->column_count; i++)
+		table->widths[i] = strlen(table->columns[i]->name);
+	for (size_t r = 0; is_whole && r < view->groups->order.count; r++) {
+		const uint32_t id = view->groups->order.items[r];
+		for (size_t i = 0; is_whole && i < table->column_count; i++) {
+			is_whole = add_cell(table, view, i, &view->groups->items.items[id], &raw);
+			const size_t has = is_whole ? width_of(cell_of(table, r, i)) : 0;
+			if (has > table->widths[i])
+				table->widths[i] =
+				    width || has < WIDTH_CEILING ? has : WIDTH_CEILING;
+		}
+	}
+	sink_clear(&raw);
+	return is_whole;
+}
+
+/* The symbol gives way, so that the object behind it stays in sight. */
+static void fit_table(struct table *table, unsigned width)
+{
+	size_t sum = 2 * (table->column_count - 1);
+	for (size_t i = 0; i < table->column_count; i++)
+		sum += table->widths[i];
+	for (size_t i = 0; width && sum > width && i < table->column_count; i++)
+		if (strcmp(table->columns[i]->name, "symbol") == 0) {
+			const size_t over = sum - width;
+			size_t *has = &table->widths[i];
+			*has = *has > over + NAME_FLOOR ? *has - over : NAME_FLOOR;
+		}
+}
+
+static void put_header(struct sink *out, const struct table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct report_column *column = table->columns[i];
 		char title[32] = "";
-		const size_t size = strlen(columns[i]->name);
-		memcpy(title, columns[i]->name, size < sizeof(title) ? size : sizeof(title) - 1);
+		const size_t size = strlen(column->name);
+		memcpy(title, column->name, size < sizeof(title) ? size : sizeof(title) - 1);
 		title[0] = (char)toupper((unsigned char)title[0]);
 		const struct bytes text = { (const uint8_t *)title, strlen(title) };
 		sink_text(out, i ? "  " : "");
-		put_padded(out, text, i + 1 == count ? 0 : widths[i],
-			   columns[i]->kind != COLUMN_TEXT);
+		put_padded(out, text, i + 1 == table->column_count ? 0 : table->widths[i],
+			   column->kind != COLUMN_TEXT);
 	}
 	sink_text(out, "\n");
 }
@@ -190,57 +243,45 @@ static void cut_to(struct sink *out, size_t start, unsigned width)
 	out->size = at;
 }
 
+static void put_row(struct sink *out, const struct table *table, size_t row, unsigned width)
+{
+	const size_t start = out->size;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct bytes text = cell_of(table, row, i);
+		const bool is_last = i + 1 == table->column_count;
+		sink_text(out, i ? "  " : "");
+		if (width && width_of(text) > table->widths[i]) {
+			const size_t cell = out->size;
+			sink_put(out, text.data, text.size);
+			cut_to(out, cell, (unsigned)table->widths[i] - 1);
+			sink_text(out, "~");
+		} else {
+			put_padded(out, text, is_last ? 0 : table->widths[i],
+				   table->columns[i]->kind != COLUMN_TEXT);
+		}
+	}
+	cut_to(out, start, width);
+	sink_text(out, "\n");
+}
+
 void report_write_text(struct sink *out, const struct report_view *view, unsigned width)
 {
-	const struct report_column *columns[REPORT_COLUMN_LIMIT];
-	const size_t count = report_columns(view->options, columns);
-	size_t widths[REPORT_COLUMN_LIMIT];
-	struct sink cell = { 0 };
-	for (size_t i = 0; i < count; i++)
-		widths[i] = strlen(columns[i]->name);
-	for (size_t r = 0; r < view->groups->order.count; r++)
-		for (size_t i = 0; i < count; i++) {
-			const uint32_t id = view->groups->order.items[r];
-			put_cell(&cell, view, columns[i], &view->groups->items.items[id]);
-			const size_t has = width_of(sink_bytes(&cell));
-			if (has > widths[i])
-				widths[i] = width || has < WIDTH_CEILING ? has : WIDTH_CEILING;
-		}
-	/* The symbol gives way, so that the object behind it stays in sight. */
-	size_t sum = 2 * (count - 1);
-	for (size_t i = 0; i < count; i++)
-		sum += widths[i];
-	for (size_t i = 0; width && sum > width && i < count; i++)
-		if (strcmp(columns[i]->name, "symbol") == 0) {
-			const size_t over = sum - width;
-			widths[i] = widths[i] > over + NAME_FLOOR ? widths[i] - over : NAME_FLOOR;
-		}
-
+	struct table table = { .column_count = 0 };
+	const bool is_whole = fill_table(&table, view, width);
+	fit_table(&table, width);
 	report_trust_line(out, view->summary, view->profile, view->event);
 	sink_text(out, "\n\n");
-	put_header(out, columns, count, widths);
-	for (size_t r = 0; r < view->groups->order.count; r++) {
-		const uint32_t id = view->groups->order.items[r];
-		const size_t start = out->size;
-		for (size_t i = 0; i < count; i++) {
-			put_cell(&cell, view, columns[i], &view->groups->items.items[id]);
-			struct bytes text = sink_bytes(&cell);
-			if (width && width_of(text) > widths[i]) {
-				cut_to(&cell, 0, (unsigned)widths[i] - 1);
-				sink_text(&cell, "~");
-				text = sink_bytes(&cell);
-			}
-			sink_text(out, i ? "  " : "");
-			put_padded(out, text, i + 1 == count ? 0 : widths[i],
-				   columns[i]->kind != COLUMN_TEXT);
-		}
-		cut_to(out, start, width);
-		sink_text(out, "\n");
+	put_header(out, &table);
+	for (size_t r = 0; is_whole && r < view->groups->order.count; r++) {
+		put_row(out, &table, r, width);
 		struct branch branch = { { false } };
 		if (view->tree)
-			put_tree(out, view, report_tree_first(view->tree, id), &branch, 0);
+			put_tree(out, view,
+				 report_tree_first(view->tree, view->groups->order.items[r]),
+				 &branch, 0);
 	}
 	put_reasons(out, view);
-	out->failed |= sink_failed(&cell);
-	sink_clear(&cell);
+	out->failed |= !is_whole;
+	sink_clear(&table.text);
+	vector_clear(&table.ends);
 }
