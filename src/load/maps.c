@@ -50,11 +50,25 @@ static bool same_name(const struct map *map, uint32_t code, struct bytes name)
 	return other.size == name.size && memcmp(other.data, name.data, name.size) == 0;
 }
 
+/* Slots for about as many names as the file has lines, judged by how long its first ones are. */
+static size_t first_slot_count(const struct map *map)
+{
+	enum { LOOKED_AT = 64 * 1024, LEAST = 4096, MOST = 1 << 24 };
+	const size_t looked = map->bytes.size < LOOKED_AT ? map->bytes.size : LOOKED_AT;
+	size_t lines = 1;
+	for (size_t i = 0; i < looked; i++)
+		lines += map->bytes.data[i] == '\n';
+	size_t count = LEAST;
+	while (looked && count < MOST && count / 2 < map->bytes.size / looked * lines)
+		count *= 2;
+	return count;
+}
+
 static bool grow(struct map *map)
 {
 	if ((map->used + BURST_LINES) * 2 < map->slot_count)
 		return true;
-	const size_t count = map->slot_count ? map->slot_count * 4 : 4096;
+	const size_t count = map->slot_count ? map->slot_count * 4 : first_slot_count(map);
 	struct name_slot *slots = calloc(count, sizeof(*slots));
 	if (!slots)
 		return false;
