@@ -138,17 +138,20 @@ static void narrow(struct answer *answer, const struct timeline_hit *hit)
 		answer->valid_to_ns = hit->valid_to_ns;
 }
 
-/* Dumps and maps may claim anything, even where a library lies. There a dump is
- * believed where it is exact and stays inside the file's mapping: V8 tells of the
- * builtins in its own program.
+/* Dumps and maps may claim anything, even where a library lies. There they are heard only
+ * where they stay inside the file's mapping, and only a dump, where it is exact, is believed
+ * over the file's own symbols: V8 tells of the builtins in its own program.
  */
-static bool is_code_believed(const struct load *load, const struct timeline_hit *code,
-			     const struct timeline_hit *mapping)
+static bool stays_inside(const struct timeline_hit *code, const struct timeline_hit *mapping)
+{
+	return code->start_avma >= mapping->start_avma && code->size <= mapping->size &&
+	       code->start_avma - mapping->start_avma <= mapping->size - code->size;
+}
+
+static bool is_believed_first(const struct load *load, const struct timeline_hit *code)
 {
 	const struct source *source = &load->sources.items[load->codes.items[code->object].source];
-	return source->is_dump && code->trust == TRUST_EXACT &&
-	       code->start_avma >= mapping->start_avma && code->size <= mapping->size &&
-	       code->start_avma - mapping->start_avma <= mapping->size - code->size;
+	return source->is_dump && code->trust == TRUST_EXACT;
 }
 
 /* A library that was mapped where code had been: the code is gone, though nobody said so.
@@ -207,10 +210,9 @@ static void answer_user(struct load *load, const struct address *a, struct answe
 	narrow(answer, &mapping);
 	if (!is_mapped || load->objects.items[mapping.object].kind != OBJECT_FILE)
 		name_by_code(load, a, &hit, answer);
-	else if (is_file_newer(load, a, &hit, &mapping))
+	else if (!stays_inside(&hit, &mapping) || is_file_newer(load, a, &hit, &mapping))
 		answer_mapping(load, a, &mapping, answer);
-	else if (!is_code_believed(load, &hit, &mapping) &&
-		 name_by_mapping(load, a, &mapping, answer))
+	else if (!is_believed_first(load, &hit) && name_by_mapping(load, a, &mapping, answer))
 		show_mapping(load, a, &mapping, answer);
 	else
 		name_by_code(load, a, &hit, answer);

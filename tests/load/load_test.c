@@ -357,6 +357,22 @@ static void dumps_do_not_rename_libraries(void **state)
 	sink_clear(&dump);
 }
 
+/* Nor one that has no symbols: what reaches beyond its file is no part of it. */
+static void nor_do_they_name_what_has_no_symbols(void **state)
+{
+	(void)state;
+	static const char map[] = "0 7fffffffffff all\n20100 80 stub\n";
+	struct recording r;
+	begin(&r);
+	recording_mmap(&r, PID, 3, 0x20000, 0x1000, "/nowhere/stripped.so");
+	at(&r, BASE, 0x10010);
+	at(&r, BASE + 1, 0x20010);
+	at(&r, BASE + 2, 0x20110);
+	recording_finish(&r);
+	recording_file(&r, "perf-4000001.map", text_bytes(map));
+	check(&r, &plain, "all untimed\n[unknown] unknown\nstub ambiguous\n");
+}
+
 /* Memory that a JIT gave back, and a library that was mapped there: no record ends the code. */
 static void libraries_end_the_code_that_was_there(void **state)
 {
@@ -489,6 +505,7 @@ int main(void)
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(return_addresses_are_looked_up_one_before),
 		cmocka_unit_test(dumps_do_not_rename_libraries),
+		cmocka_unit_test(nor_do_they_name_what_has_no_symbols),
 		cmocka_unit_test(libraries_end_the_code_that_was_there),
 		cmocka_unit_test(rounds_bring_samples_into_order),
 		cmocka_unit_test(time_and_pid_choose_samples),
