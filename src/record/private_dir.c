@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -50,10 +51,16 @@ static bool has_room(const char *directory)
 	return statvfs(directory, &fs) == 0 && fs.f_bavail * fs.f_frsize >= WANTED_BYTES;
 }
 
+bool private_dir_needs_no_quoting(const char *path)
+{
+	return path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				 "/._+-")] == 0;
+}
+
 static int make_under(const char *parent, char **path)
 {
-	if (!parent || parent[0] != '/' || access(parent, W_OK | X_OK) != 0 ||
-	    !private_dir_is_mappable(parent))
+	if (!parent || parent[0] != '/' || !private_dir_needs_no_quoting(parent) ||
+	    access(parent, W_OK | X_OK) != 0 || !private_dir_is_mappable(parent))
 		return STATUS_IO;
 	char *template = join(parent, "polyperf-XXXXXX");
 	if (!template)

@@ -5,10 +5,10 @@
  *           start("DUMPS", dir.path);
  *   private_dir_remove(&dir);
  *
- * Lies under $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /var/tmp: the first where a file
- * can be mapped executable, as the writers of jitdumps must. Only its owner can
- * enter; where the owner is root, whose children may become other users, `path`
- * is a directory that anyone can write but only those can find who were told.
+ * Lies under $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /var/tmp: the first whose name needs no
+ * quoting and where a file can be mapped executable, as the writers of jitdumps must. Only its
+ * owner can enter; where the owner is root, whose children may become other users, `path` is a
+ * directory that anyone can write but only those can find who were told.
  */
 #ifndef RECORD_PRIVATE_DIR_H
 #define RECORD_PRIVATE_DIR_H
@@ -31,5 +31,10 @@ void private_dir_keep(struct private_dir *dir);
 
 /* True if files in `directory` can be mapped executable, or that cannot be told. */
 bool private_dir_is_mappable(const char *directory);
+
+/* Some variables of runtimes split their value at blanks, commas or colons, and know no
+ * quoting.
+ */
+bool private_dir_needs_no_quoting(const char *path);
 
 #endif

@@ -276,17 +276,10 @@ static int build_command(struct runtimes *runtimes, const struct runtimes_option
 	return 0;
 }
 
-/* Some variables split their value at blanks, commas or colons and know no quoting. */
-static bool needs_no_quoting(const char *path)
-{
-	return path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				 "/._+-")] == 0;
-}
-
 static uint32_t facts_of(struct runtimes *runtimes, const struct runtimes_options *options)
 {
 	uint32_t facts = options->dwarf_stacks ? FACT_UNWIND_TABLES : FACT_FRAME_POINTERS;
-	if (options->private_dir && needs_no_quoting(options->private_dir))
+	if (options->private_dir && private_dir_needs_no_quoting(options->private_dir))
 		facts |= FACT_DIRECTORY;
 	if (access(".", W_OK | X_OK) == 0)
 		facts |= private_dir_is_mappable(".") ? FACT_CWD_MAPPABLE : FACT_CWD_PLAIN;

@@ -73,6 +73,24 @@ static void test_kept_where_it_is(void **state)
 	private_dir_remove(&again);
 }
 
+/* A path that runtimes could not be told is no use: the next place is taken. */
+static void test_a_name_that_needs_quoting_is_passed_over(void **state)
+{
+	(void)state;
+	char odd[] = "/tmp/private dir,test-XXXXXX";
+	assert_non_null(mkdtemp(odd));
+	const char *set = getenv("TMPDIR");
+	char *old = set ? strdup(set) : NULL;
+	assert_int_equal(setenv("TMPDIR", odd, 1), 0);
+	struct private_dir dir;
+	assert_int_equal(private_dir_make(&dir), 0);
+	assert_true(private_dir_needs_no_quoting(dir.path));
+	private_dir_remove(&dir);
+	assert_int_equal(old ? setenv("TMPDIR", old, 1) : unsetenv("TMPDIR"), 0);
+	free(old);
+	assert_int_equal(rmdir(odd), 0);
+}
+
 static void test_twice_is_harmless(void **state)
 {
 	(void)state;
@@ -89,6 +107,7 @@ int main(void)
 		cmocka_unit_test(test_made_for_its_owner_alone),
 		cmocka_unit_test(test_removed_with_all_in_it_and_no_more),
 		cmocka_unit_test(test_kept_where_it_is),
+		cmocka_unit_test(test_a_name_that_needs_quoting_is_passed_over),
 		cmocka_unit_test(test_twice_is_harmless),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
