@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 struct record_args {
 	struct record_options options;
@@ -228,6 +229,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		parse_stacks(o, arg, state);
 		return 0;
 	case 'o':
+		if (strcmp(arg, "-") == 0 && isatty(STDOUT_FILENO))
+			argp_error(state, "-o -: standard output is a terminal");
 		o->output = arg;
 		return 0;
 	case 'm':
