@@ -252,7 +252,7 @@ static void failed_writes_do_not_harm_the_command(void **state)
 {
 	struct fixture *f = *state;
 	if (cannot_record())
-		skip();
+		skip_because("perf events are refused here");
 	char witness[64];
 	(void)snprintf(witness, sizeof(witness), "%s/witness", f->folder);
 	const char *const command[] = {
