@@ -12,9 +12,11 @@ build: ## the program, for developing (build/dev)
 	@cmake --build --preset dev
 
 check: ## installs what tests need, builds, runs all tests twice (gcc; clang with ASan and UBSan); T=x: those that match x, once
+	@tools/setup.sh build test $(if $(T),,live)
 	@tools/check.py $(if $(T),--only '$(T)')
 
 asan: ## the tests that match T under ASan and UBSan alone
+	@tools/setup.sh build test
 	@tools/check.py --preset asan $(if $(T),--only '$(T)')
 
 fuzz: ## the fuzz target T=x for SECONDS=60

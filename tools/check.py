@@ -157,10 +157,6 @@ def main():
     presets = options.preset or (["dev"] if options.only else ["dev", "asan"])
 
     total = Count()
-    sets = ["build", "test"] + ([] if options.only else ["live"])
-    sets += ["lint"] if options.lint else []
-    if subprocess.run([str(ROOT / "tools/setup.sh"), *sets]).returncode != 0:
-        total.add(0, 1, 0)
     if not options.only:
         subprocess.run([str(ROOT / "tools/runtimes.sh")])
     for preset in presets:
