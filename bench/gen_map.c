@@ -3,7 +3,8 @@
  *   gen_map FOLDER MEGABYTES
  *
  * Writes FOLDER/perf-4242.map, unsorted as V8 and .NET leave theirs, with every
- * fifth line about code that an earlier line named too, and FOLDER/perf.data.
+ * fifth line about code that an earlier line named too, and FOLDER/perf.data, whose
+ * samples lie in 5,000 functions all over the map, as a program's hot code does.
  */
 #include "cli/parse.h"
 #include "recording.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PID = 4242, CODE_BYTES = 0x60, SPACING = 0x80, SAMPLES = 100000 };
+enum { PID = 4242, CODE_BYTES = 0x60, SPACING = 0x80, SAMPLES = 100000, HOT = 5000 };
 
 static const uint64_t region_avma = 0x7f0000000000;
 
@@ -56,7 +57,8 @@ static void write_recording(const char *path, uint64_t lines)
 	perfdata_put_comm(&r.records, PID, PID, "generated", &id);
 	perfdata_put_mmap2(&r.records, &region, &id);
 	for (uint64_t i = 0; i < SAMPLES; i++) {
-		const uint64_t chain[] = { region_avma + i * 104729 % lines * SPACING + 8 };
+		const uint64_t function = i * 104729 % HOT * (lines / HOT);
+		const uint64_t chain[] = { region_avma + function * SPACING + 8 };
 		const struct recording_sample sample = {
 			.pid = PID,
 			.tid = PID,
