@@ -123,10 +123,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			parse_tree(&a->report, arg, state);
 			return 0;
 		}
-		if (a->load.options.input)
-			argp_error(state, "takes one recording");
-		a->load.options.input = arg;
-		return 0;
+		return load_args_parse(&a->load, key, arg, state);
 	default:
 		return load_args_parse(&a->load, key, arg, state);
 	}

@@ -46,11 +46,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_NS:
 		a->script.in_ns = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (a->load.options.input)
-			argp_error(state, "takes one recording");
-		a->load.options.input = arg;
-		return 0;
 	default:
 		return load_args_parse(&a->load, key, arg, state);
 	}

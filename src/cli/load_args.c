@@ -46,6 +46,11 @@ error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_
 	case 'i':
 		options->input = arg;
 		return 0;
+	case ARGP_KEY_ARG:
+		if (options->input)
+			argp_error(state, "takes one recording");
+		options->input = arg;
+		return 0;
 	case LOAD_ARGS_DUMP:
 		add_text(state, (const char ***)vector_push(&args->dumps), arg);
 		return 0;

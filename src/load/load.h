@@ -102,12 +102,7 @@ size_t load_note_count(const struct load *load);
 const struct load_note *load_note(const struct load *load, size_t index);
 const struct load_early *load_early(const struct load *load);
 
-/* What the file says of itself; "" or NULL where it does not. */
-const char *load_cmdline(const struct load *load, size_t index);
-const char *load_feature_text(const struct load *load, unsigned feature);
-
-/* True where the events' samples carry their CPU, their period, a callchain. */
-bool load_has_cpu(const struct load *load);
+/* True where the events' samples carry a callchain. */
 bool load_has_chains(const struct load *load);
 
 #endif

@@ -126,7 +126,6 @@ struct load {
 	uint64_t sample_count;
 	uint32_t ksymbol_source; /* index into sources; INTERN_NONE: none yet */
 	uint64_t lost_count;
-	uint64_t first_time_ns; /* of anything in the file */
 	struct load_early early;
 	/* While samples are walked. */
 	struct profile *profile;

@@ -141,30 +141,10 @@ const struct load_early *load_early(const struct load *load)
 	return &load->early;
 }
 
-const char *load_cmdline(const struct load *load, size_t index)
-{
-	return perfdata_cmdline(load->perf, index);
-}
-
-const char *load_feature_text(const struct load *load, unsigned feature)
-{
-	return perfdata_feature_text(load->perf, feature);
-}
-
-static bool any_event_has(const struct load *load, uint64_t bit)
-{
-	for (size_t i = 0; i < perfdata_event_count(load->perf); i++)
-		if (perfdata_event(load->perf, i)->attr.sample_type & bit)
-			return true;
-	return false;
-}
-
-bool load_has_cpu(const struct load *load)
-{
-	return any_event_has(load, PERFDATA_SAMPLE_CPU);
-}
-
 bool load_has_chains(const struct load *load)
 {
-	return any_event_has(load, PERFDATA_SAMPLE_CALLCHAIN);
+	for (size_t i = 0; i < perfdata_event_count(load->perf); i++)
+		if (perfdata_event(load->perf, i)->attr.sample_type & PERFDATA_SAMPLE_CALLCHAIN)
+			return true;
+	return false;
 }

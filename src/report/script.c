@@ -54,6 +54,16 @@ void script_clear(struct script *script)
 }
 
 /* printf is the slowest part of printing millions of lines: numbers go by hand. */
+static void put_right(struct sink *out, const char *text, size_t size, size_t width, char fill)
+{
+	uint8_t *to = sink_reserve(out, size < width ? width : size);
+	if (!to)
+		return;
+	for (; width > size; width--)
+		*to++ = (uint8_t)fill;
+	memcpy(to, text, size);
+}
+
 static void put_hex(struct sink *out, uint64_t value, size_t width)
 {
 	char text[16];
@@ -62,13 +72,7 @@ static void put_hex(struct sink *out, uint64_t value, size_t width)
 		text[--at] = "0123456789abcdef"[value & 15];
 		value >>= 4;
 	} while (value);
-	const size_t size = sizeof(text) - at;
-	uint8_t *to = sink_reserve(out, size < width ? width : size);
-	if (!to)
-		return;
-	for (; width > size; width--)
-		*to++ = ' ';
-	memcpy(to, text + at, size);
+	put_right(out, text + at, sizeof(text) - at, width, ' ');
 }
 
 static void put_decimal(struct sink *out, uint64_t value, size_t width, char fill)
@@ -79,13 +83,7 @@ static void put_decimal(struct sink *out, uint64_t value, size_t width, char fil
 		text[--at] = (char)('0' + value % 10);
 		value /= 10;
 	} while (value);
-	const size_t size = sizeof(text) - at;
-	uint8_t *to = sink_reserve(out, size < width ? width : size);
-	if (!to)
-		return;
-	for (; width > size; width--)
-		*to++ = (uint8_t)fill;
-	memcpy(to, text + at, size);
+	put_right(out, text + at, sizeof(text) - at, width, fill);
 }
 
 static void put_interned(struct sink *out, const struct profile *profile, uint32_t string)
@@ -109,7 +107,7 @@ static void put_frame(struct script *script, const struct profile *profile, uint
 	}
 	if (fields & SCRIPT_SYM) {
 		sink_text(out, separator);
-		put_interned(out, profile, script->raw_names ? function->raw_name : function->name);
+		put_interned(out, profile, function->name);
 		if ((fields & SCRIPT_SYMOFF) && frame->has_offset) {
 			sink_text(out, "+0x");
 			put_hex(out, frame->offset, 0);

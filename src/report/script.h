@@ -51,7 +51,6 @@ struct script {
 	unsigned fields;
 	bool in_ns;     /* nine digits of a second, not six */
 	bool is_single; /* the samples have no callchains, or they are not wanted */
-	bool raw_names;
 	/* Texts by id, one table after the other in an arena. */
 	struct arena texts;
 	VECTOR(struct bytes) frames;
