@@ -114,7 +114,8 @@ static void join_shape(struct perfdata *file, const struct perfdata_source *sour
 		file->trailer_id_words |= 1u << (shape->trailer_id_from_end / 8);
 }
 
-int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, struct bytes ids)
+int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, struct bytes raw,
+		       struct bytes ids)
 {
 	const size_t count = ids.size / 8;
 	struct perfdata_source *source = arena_new(&file->arena, struct perfdata_source, 1);
@@ -125,7 +126,8 @@ int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, 
 	struct perfdata_source_ref *ref = vector_push(&file->sources);
 	if (!ref)
 		return STATUS_NO_MEMORY;
-	source->event = (struct perfdata_event){ .attr = *attr, .ids = copied, .id_count = count };
+	source->event =
+	    (struct perfdata_event){ .attr = *attr, .ids = copied, .id_count = count, .raw = raw };
 	source->event.name = perfdata_make_name(&file->arena, attr);
 	source->shape = make_shape(attr);
 	source->index = index;

@@ -111,7 +111,8 @@ static int read_attr_entry(struct perfdata *file, struct bytes entry, uint64_t *
 	const size_t room = entry.size - SECTION_SIZE;
 	const size_t used = attr_size && attr_size < room ? attr_size : room;
 	struct perfdata_attr attr;
-	perfdata_read_attr(file, (struct bytes){ entry.data, used }, &attr);
+	const struct bytes raw = { entry.data, used };
+	perfdata_read_attr(file, raw, &attr);
 
 	/* The ids' place ends the entry. Some versions of perf inject left a smaller
 	 * attr.size than they wrote; readers of perf itself look behind attr.size.
@@ -131,7 +132,7 @@ static int read_attr_entry(struct perfdata *file, struct bytes entry, uint64_t *
 		id_bytes = (struct bytes){ 0 };
 	}
 	*ids_left -= id_bytes.size;
-	return perfdata_add_event(file, &attr, id_bytes);
+	return perfdata_add_event(file, &attr, raw, id_bytes);
 }
 
 static int read_attrs(struct perfdata *file, const struct header *header, uint64_t *error_offset)
@@ -188,7 +189,7 @@ static void read_features(struct perfdata *file, const struct header *header)
 		}
 		if (section.offset + section.size > file->end_offset)
 			file->end_offset = section.offset + section.size;
-		file->features[feature] = section_bytes(file, section);
+		perfdata_set_feature(file, feature, section_bytes(file, section));
 	}
 	const uint64_t table_end = (uint64_t)(table.pos - file->in.data);
 	if (table_end > file->end_offset)

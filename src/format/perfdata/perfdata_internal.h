@@ -73,6 +73,9 @@ struct perfdata {
 	uint64_t end_offset;
 	uint64_t learned_ordinal; /* what records up to here teach is known */
 	struct bytes features[PERFDATA_FEATURE_LIMIT];
+	uint64_t feature_bits[PERFDATA_FEATURE_LIMIT / 64];
+	uint8_t *build_ids; /* of a pipe: the feature BUILD_ID, and room for it to grow */
+	size_t build_id_capacity;
 	VECTOR(const char *) cmdline;
 	uint64_t *chain_scratch; /* a swapped callchain */
 	VECTOR(struct perfdata_problem_kind) problems;
@@ -135,8 +138,9 @@ int perfdata_read_header(struct perfdata *file, uint64_t *error_offset);
 void perfdata_read_attr(const struct perfdata *file, struct bytes in, struct perfdata_attr *attr);
 const char *perfdata_make_name(struct arena *arena, const struct perfdata_attr *attr);
 
-/* events.c: the id array is copied. Returns 0 or NO_MEMORY. */
-int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, struct bytes ids);
+/* events.c: the id array is copied, `raw` (the attr's bytes) must stay. Returns 0 or NO_MEMORY. */
+int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, struct bytes raw,
+		       struct bytes ids);
 struct perfdata_source *perfdata_find_id(const struct perfdata *file, uint64_t id);
 const struct perfdata_source *perfdata_source_by_sample_id(const struct perfdata *file,
 							   struct bytes body);
@@ -157,11 +161,20 @@ static inline const struct perfdata_source *perfdata_source_of_trailer(const str
 	return file->only ? file->only : perfdata_source_by_trailer_id(file, body);
 }
 
+static inline void perfdata_set_feature(struct perfdata *file, unsigned feature,
+					struct bytes content)
+{
+	file->features[feature] = content;
+	file->feature_bits[feature / 64] |= 1ull << (feature % 64);
+}
+
 /* features.c: takes names from EVENT_DESC and arguments from CMDLINE. */
 void perfdata_learn_feature(struct perfdata *file, unsigned feature, struct bytes content);
 
-/* learn.c: what HEADER_ATTR, EVENT_UPDATE and HEADER_FEATURE records tell. */
+/* learn.c: what HEADER_ATTR, EVENT_UPDATE, HEADER_FEATURE and HEADER_BUILD_ID records tell. */
 int perfdata_learn(struct perfdata *file, const struct perfdata_record *record);
+/* What follows a HEADER_TRACING_DATA record. */
+void perfdata_learn_tracing_data(struct perfdata *file, struct bytes content);
 
 /* inflate.c: feeds one COMPRESSED record; then perfdata_inflate_next() gives what is in it. */
 int perfdata_inflate_feed(struct perfdata *file, const struct perfdata_record *outer);

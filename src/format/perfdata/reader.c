@@ -167,6 +167,8 @@ static void skip_payload(struct perfdata *file, const struct perfdata_record *re
 			file->pos = file->end;
 		return;
 	}
+	if (record->type == PERFDATA_HEADER_TRACING_DATA)
+		perfdata_learn_tracing_data(file, (struct bytes){ file->pos, (size_t)payload });
 	file->pos += payload;
 }
 
@@ -187,6 +189,7 @@ static int absorb(struct perfdata *file, const struct perfdata_record *record)
 		return 1;
 	case PERFDATA_HEADER_ATTR:
 	case PERFDATA_HEADER_FEATURE:
+	case PERFDATA_HEADER_BUILD_ID:
 	case PERFDATA_EVENT_UPDATE:
 		return perfdata_learn(file, record);
 	default:
@@ -277,4 +280,10 @@ uint64_t perfdata_end_offset(const struct perfdata *file)
 struct bytes perfdata_feature(const struct perfdata *file, unsigned feature)
 {
 	return feature < PERFDATA_FEATURE_LIMIT ? file->features[feature] : (struct bytes){ 0 };
+}
+
+bool perfdata_has_feature(const struct perfdata *file, unsigned feature)
+{
+	return feature < PERFDATA_FEATURE_LIMIT &&
+	       (file->feature_bits[feature / 64] >> (feature % 64) & 1);
 }

@@ -53,6 +53,8 @@ struct perfdata_event {
 	const char *name; /* from EVENT_DESC or EVENT_UPDATE, else made from type and config */
 	const uint64_t *ids;
 	size_t id_count;
+	struct bytes raw; /* the attr as it is in the file, in its byte order; no longer than its
+			     size says */
 };
 
 /* A record and where it came from. */
@@ -107,8 +109,13 @@ uint64_t perfdata_end_offset(const struct perfdata *file);
 size_t perfdata_event_count(const struct perfdata *file);
 const struct perfdata_event *perfdata_event(const struct perfdata *file, size_t index);
 
-/* The raw bytes of a feature section (an enum perfdata_feature), empty if not there. */
+/* The raw bytes of a feature section (an enum perfdata_feature), empty if not there. In pipe mode
+ * what came as records: HEADER_TRACING_DATA and HEADER_BUILD_ID look here as a file's sections do.
+ */
 struct bytes perfdata_feature(const struct perfdata *file, unsigned feature);
+
+/* True also for a section that is there and empty: of some features that is all they say. */
+bool perfdata_has_feature(const struct perfdata *file, unsigned feature);
 
 size_t perfdata_problem_count(const struct perfdata *file);
 const struct perfdata_problem *perfdata_problem(const struct perfdata *file, size_t index);

@@ -15,6 +15,12 @@ static void put_magic(struct sink *out)
 	sink_u64(out, magic);
 }
 
+void perfdata_put_pipe_header(struct sink *out)
+{
+	put_magic(out);
+	sink_u64(out, PERFDATA_PIPE_HEADER_SIZE);
+}
+
 void perfdata_header(struct sink *out, const struct perfdata_layout *layout)
 {
 	put_magic(out);
@@ -44,32 +50,32 @@ static uint32_t used_attr_size(const struct perfdata_new_event *event)
 	return size;
 }
 
-/* Perf finds each next attr by attr.size, so all must be as large as the largest. */
-static void put_attr(struct sink *out, const struct perfdata_new_event *event, uint32_t size)
+static uint32_t whole_attr_size(const struct perfdata_new_event *event)
 {
-	const uint32_t used = used_attr_size(event);
+	return event->attr_size & ~7u;
+}
+
+/* Perf finds each next attr by attr.size, so all must be as large as the largest. */
+static void put_attr(struct sink *out, const struct perfdata_new_event *event, uint32_t used,
+		     uint32_t size)
+{
 	const size_t at = out->size;
 	sink_put(out, event->attr, used);
 	sink_zeros(out, size - used);
 	sink_patch_u32(out, at + ATTR_SIZE_AT, size);
 }
 
-static uint32_t common_attr_size(const struct perfdata_new_event *events, size_t count)
+static struct perfdata_layout begin(struct sink *out, const struct perfdata_new_event *events,
+				    size_t event_count,
+				    uint32_t (*size_of_attr)(const struct perfdata_new_event *))
 {
-	uint32_t largest = PERFDATA_ATTR_SIZE_MIN;
-	for (size_t i = 0; i < count; i++)
-		if (used_attr_size(&events[i]) > largest)
-			largest = used_attr_size(&events[i]);
-	return largest;
-}
-
-struct perfdata_layout perfdata_begin(struct sink *out, const struct perfdata_new_event *events,
-				      size_t event_count)
-{
-	const uint32_t attr_size = common_attr_size(events, event_count);
+	uint32_t attr_size = PERFDATA_ATTR_SIZE_MIN;
 	uint64_t id_bytes = 0;
-	for (size_t i = 0; i < event_count; i++)
+	for (size_t i = 0; i < event_count; i++) {
+		const uint32_t size = size_of_attr(&events[i]);
+		attr_size = size > attr_size ? size : attr_size;
 		id_bytes += events[i].id_count * sizeof(uint64_t);
+	}
 	struct perfdata_layout layout = { .attr_entry_size = attr_size + SECTION_SIZE };
 	layout.attrs_offset = PERFDATA_HEADER_SIZE + id_bytes;
 	layout.attrs_size = event_count * layout.attr_entry_size;
@@ -80,12 +86,25 @@ struct perfdata_layout perfdata_begin(struct sink *out, const struct perfdata_ne
 		sink_put(out, events[i].ids, events[i].id_count * sizeof(uint64_t));
 	uint64_t ids_offset = PERFDATA_HEADER_SIZE;
 	for (size_t i = 0; i < event_count; i++) {
-		put_attr(out, &events[i], attr_size);
+		put_attr(out, &events[i], size_of_attr(&events[i]), attr_size);
 		sink_u64(out, ids_offset);
 		sink_u64(out, events[i].id_count * sizeof(uint64_t));
 		ids_offset += events[i].id_count * sizeof(uint64_t);
 	}
 	return layout;
+}
+
+struct perfdata_layout perfdata_begin(struct sink *out, const struct perfdata_new_event *events,
+				      size_t event_count)
+{
+	return begin(out, events, event_count, used_attr_size);
+}
+
+struct perfdata_layout perfdata_begin_copy(struct sink *out,
+					   const struct perfdata_new_event *events,
+					   size_t event_count)
+{
+	return begin(out, events, event_count, whole_attr_size);
 }
 
 void perfdata_features(struct sink *out, struct perfdata_layout *layout, uint64_t offset,

@@ -27,8 +27,7 @@
  * since perf opens no file with attrs larger than its own.
  */
 struct perfdata_new_event {
-	const void
-	    *attr; /* a struct perf_event_attr of attr_size bytes (at least 64), host order */
+	const void *attr; /* a struct perf_event_attr of attr_size bytes, host order */
 	uint32_t attr_size;
 	const uint64_t *ids;
 	size_t id_count;
@@ -47,6 +46,10 @@ struct perfdata_layout {
 /* Header (data_size 0: an interrupted file still tells where data starts), ids and attrs. */
 struct perfdata_layout perfdata_begin(struct sink *out, const struct perfdata_new_event *events,
 				      size_t event_count);
+/* The same for events copied from another file: zero words at an attr's end stay. */
+struct perfdata_layout perfdata_begin_copy(struct sink *out,
+					   const struct perfdata_new_event *events,
+					   size_t event_count);
 
 /* The header alone, to be written over the first bytes of the file. */
 void perfdata_header(struct sink *out, const struct perfdata_layout *layout);
@@ -139,6 +142,21 @@ void perfdata_put_exit(struct sink *out, uint32_t pid, uint32_t parent_pid, uint
 		       uint32_t parent_tid, const struct perfdata_new_id *id);
 /* The trailer alone, for records the caller makes. */
 void perfdata_put_id(struct sink *out, const struct perfdata_new_id *id);
+
+/* Pipe mode: a short header, then what a file has around its records as records among them:
+ * attrs first, then what names them and what the features say.
+ */
+enum { PERFDATA_FEATURE_RECORD_LIMIT = 65535 - 16 }; /* bytes of a feature that fit into a record */
+void perfdata_put_pipe_header(struct sink *out);
+/* An attr is made at least as long as in perf 5.13 to 6.2: these take what lies behind an attr of
+ * their own size for the ids. False if the ids do not fit into a record.
+ */
+bool perfdata_put_header_attr(struct sink *out, const struct perfdata_new_event *event);
+void perfdata_put_event_name(struct sink *out, uint64_t id, const char *name);
+/* False if it is too large, and nothing is written. */
+bool perfdata_put_header_feature(struct sink *out, unsigned feature, struct bytes content);
+/* `content` as of the feature TRACING_DATA. */
+bool perfdata_put_tracing_data(struct sink *out, struct bytes content);
 
 /* Packs records into COMPRESSED records: one zstd stream from the first call to
  * the last, so the pieces must stay in order and none may be missing. Everything
