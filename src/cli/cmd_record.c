@@ -24,7 +24,7 @@ struct record_args {
 	bool is_verbose;
 };
 
-enum { KEY_USER_ONLY = 256, KEY_DURATION, KEY_NO_AUTO, KEY_RUNTIME, KEY_KEEP };
+enum { KEY_USER_ONLY = 256, KEY_DURATION, KEY_NO_AUTO, KEY_RUNTIME, KEY_KEEP, KEY_NO_CODE };
 
 static const struct argp_option options[] = {
 	{ .doc = "What to record:" },
@@ -64,6 +64,10 @@ static const struct argp_option options[] = {
 	{ "runtime", KEY_RUNTIME, "NAME=off", 0, "leave this one alone", 0 },
 	{ "keep", KEY_KEEP, NULL, 0,
 	  "keep the files that runtimes wrote, also beside the recording", 0 },
+	{ "no-code", KEY_NO_CODE, NULL, 0,
+	  "do not copy the code of processes that write a perf map alone: its names can be "
+	  "reported, and its instructions not shown",
+	  0 },
 	{ .doc = "Messages:" },
 	{ "verbose", 'v', NULL, 0, "list the variables that were set for the command", 0 },
 	{ "quiet", 'q', NULL, 0, "only warnings and errors", 0 },
@@ -199,6 +203,9 @@ static error_t parse_switch(struct record_args *a, int key)
 		return 0;
 	case KEY_KEEP:
 		o->keep = true;
+		return 0;
+	case KEY_NO_CODE:
+		o->no_code = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -82,8 +82,8 @@ static int status_of_errno(void)
 	}
 }
 
-/* The directory for spool files: they have no name, so /tmp's openness does no harm. */
-static int open_unnamed(void)
+/* Without a name /tmp's openness does no harm. */
+int os_file_unnamed(void)
 {
 	const char *dir = getenv("TMPDIR");
 	if (!dir || !*dir)
@@ -92,7 +92,7 @@ static int open_unnamed(void)
 	return fd >= 0 ? fd : open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-static int write_all(int fd, const void *data, size_t size)
+int os_file_write(int fd, const void *data, size_t size)
 {
 	const uint8_t *at = data;
 	while (size) {
@@ -111,7 +111,7 @@ static int write_all(int fd, const void *data, size_t size)
 static int spool(int *fd)
 {
 	uint8_t *chunk = malloc(SPOOL_CHUNK);
-	const int copy = open_unnamed();
+	const int copy = os_file_unnamed();
 	int result = !chunk ? STATUS_NO_MEMORY : copy < 0 ? status_of_errno() : 0;
 	while (result == 0) {
 		const ssize_t got = read(*fd, chunk, SPOOL_CHUNK);
@@ -120,7 +120,7 @@ static int spool(int *fd)
 		if (got < 0 && errno != EINTR)
 			result = status_of_errno();
 		else if (got > 0)
-			result = write_all(copy, chunk, (size_t)got);
+			result = os_file_write(copy, chunk, (size_t)got);
 	}
 	free(chunk);
 	if (*fd != STDIN_FILENO)

@@ -48,6 +48,14 @@ int os_file_open_owned(struct os_file *file, const char *path, uid_t owner_uid);
 bool os_file_shrank(const struct os_file *file);
 void os_file_close(struct os_file *file);
 
+/* An empty file for what is too much for memory, in $TMPDIR, /tmp or /var/tmp: it has no name
+ * and goes with its fd. -1 with errno.
+ */
+int os_file_unnamed(void);
+
+/* Writes all of it where the fd stands. Returns 0, or the status of errno. */
+int os_file_write(int fd, const void *data, size_t size);
+
 /* An atomic writer: bytes go to a temporary file beside `path`, which takes the
  * name only at os_output_commit(). Abandoned, the old file stays as it was.
  */

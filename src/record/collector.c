@@ -281,8 +281,11 @@ void collector_free(struct collector *c)
 	if (!c)
 		return;
 	stop_thread(c);
-	for (size_t i = 0; i < c->maps.count; i++)
+	for (size_t i = 0; i < c->maps.count; i++) {
 		follow_clear(&c->maps.items[i].follow);
+		capture_clear(&c->maps.items[i].capture, NULL);
+	}
+	capture_room_free(c->capture_room);
 	for (size_t i = 0; i < c->dumps.count; i++)
 		close_fd(c->dumps.items[i].fd);
 	for (size_t i = 0; i < c->processes.count; i++)

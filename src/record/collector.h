@@ -11,7 +11,8 @@
  * A thread of its own follows the perf map of every process it is told of, and
  * notes when each line appeared (format/perfmap/times.h); it holds jitdumps open
  * from the moment they are mapped, so that neither an unlink, an exec, the death
- * of the process nor another mount namespace takes them away. Facts of a process
+ * of the process nor another mount namespace takes them away. Of processes that write a
+ * map only it reads the code that each line speaks of (capture.h). Facts of a process
  * that die with it (NSpid, root, executable) are read at first sight.
  *
  * collector_process(), _exec(), _mapping() and _exit() are called by the thread
@@ -35,6 +36,7 @@ struct collector;
 struct collector_options {
 	const struct private_dir *private_dir; /* may be NULL; borrowed until collector_free() */
 	bool keep;                             /* leave the files of runtimes where they are */
+	bool no_code;                          /* do not read the code that perf maps speak of */
 	bool attached; /* we did not start the processes (-p, -a): remove nothing of theirs */
 };
 
@@ -90,6 +92,8 @@ struct collector_totals {
 	size_t dump_count;
 	uint64_t map_bytes;
 	uint64_t dump_bytes;
+	uint64_t code_lines; /* of maps, whose code was read from the process */
+	uint64_t code_bytes;
 	size_t removed_count;
 	/* Processes that we started, directly or not, and that still run: they may still use
 	 * the private directory, and break without it.

@@ -131,6 +131,7 @@ void collector_put_about(const struct collector *c, const struct collector_about
 	put_clock(out, "end", os_clock_pair(), collector_boot_ns());
 	put_runtimes(out, about->runtimes);
 	put_files(c, out);
+	collector_put_code(c, out);
 	put_list(out, "notes", about->notes, about->note_count);
 	put_list(out, "collector_notes", c->notes.items, c->notes.count);
 	sink_text(out, "\n}\n");

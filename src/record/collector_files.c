@@ -101,8 +101,7 @@ static void note_no_files(struct collector *c)
 				      "open files (ulimit -n) was reached");
 }
 
-/* The process that runs now under the number, as seen in that directory. */
-static uint32_t process_of_number(const struct collector *c, uint32_t directory, uint32_t number)
+uint32_t collector_find_owner(const struct collector *c, uint32_t directory, uint32_t number)
 {
 	const uint32_t plain = collector_find_process(c, (pid_t)number);
 	if (plain != COLLECTOR_NONE && c->processes.items[plain].is_plain)
@@ -137,7 +136,7 @@ static int open_map_file(struct collector *c, uint32_t directory, uint32_t numbe
 		return -1;
 	if (find_map(c, directory, number, st))
 		return -1;
-	const bool is_known = process_of_number(c, directory, number) != COLLECTOR_NONE;
+	const bool is_known = collector_find_owner(c, directory, number) != COLLECTOR_NONE;
 	if (!S_ISREG(st->st_mode)) {
 		if (is_known)
 			collector_add_note(c, "the map of process %u was refused: %s is %s", number,
@@ -168,7 +167,7 @@ static void judge_old_content(struct collector *c, struct map *map, const struct
 {
 	const uint64_t mtime_ns =
 	    (uint64_t)st->st_mtim.tv_sec * second_ns + (uint64_t)st->st_mtim.tv_nsec;
-	const uint32_t index = process_of_number(c, map->directory, map->number);
+	const uint32_t index = collector_find_owner(c, map->directory, map->number);
 	const struct process *process = index == COLLECTOR_NONE ? NULL : &c->processes.items[index];
 	if (process && process->start_ns == 0 && mtime_ns + tick_ns >= process->start_wall_ns) {
 		(void)follow_check(&map->follow);
@@ -194,13 +193,15 @@ void collector_open_map(struct collector *c, uint32_t directory, uint32_t number
 		.number = number,
 		.watch = watch_fd(c, fd, IN_MODIFY),
 		.process = COLLECTOR_NONE,
+		.captured_process = COLLECTOR_NONE,
 	};
+	capture_init(&map->capture);
 	if (follow_start(&map->follow, fd, 0) < 0) {
 		c->maps.count--;
 		return;
 	}
 	judge_old_content(c, map, &st);
-	const uint32_t process = process_of_number(c, directory, number);
+	const uint32_t process = collector_find_owner(c, directory, number);
 	map->is_slow = process != COLLECTOR_NONE && c->processes.items[process].has_dump;
 	collector_check_map(c, map, os_clock_mono_ns());
 }
@@ -213,6 +214,7 @@ void collector_check_map(struct collector *c, struct map *map, uint64_t now_ns)
 	}
 	if (follow_check(&map->follow))
 		map->active_until_ns = now_ns + second_ns;
+	collector_capture(c, map);
 }
 
 /* Splits a path at its last slash, opens the directory as the process sees it. */
@@ -265,9 +267,12 @@ static void set_has_dump(struct collector *c, uint32_t index)
 {
 	struct process *process = &c->processes.items[index];
 	process->has_dump = true;
-	for (size_t i = 0; i < c->maps.count; i++)
-		if (c->maps.items[i].number == process_number(process))
-			c->maps.items[i].is_slow = true;
+	for (size_t i = 0; i < c->maps.count; i++) {
+		if (c->maps.items[i].number != process_number(process))
+			continue;
+		c->maps.items[i].is_slow = true;
+		collector_capture(c, &c->maps.items[i]);
+	}
 }
 
 /* Takes over the fd. */

@@ -10,6 +10,7 @@
 #include "base/sink.h"
 #include "base/vector.h"
 #include "os/clock.h"
+#include "record/capture.h"
 #include "record/collector.h"
 #include "record/follow.h"
 
@@ -42,6 +43,10 @@ struct map {
 	uint64_t active_until_ns;
 	uint32_t process; /* set by collector_link_maps() */
 	const char *member;
+	struct capture capture;
+	uint32_t captured_process; /* whose memory is read; COLLECTOR_NONE: not known yet */
+	uint64_t owner_known_at;   /* process_changes when it was looked for */
+	bool has_more_code;        /* a step has left lines for the next */
 };
 
 struct dump {
@@ -118,12 +123,19 @@ struct collector {
 	VECTOR(struct process) processes;
 	uint32_t *process_slots; /* newest process of a PID: index + 1, or 0 */
 	size_t process_slot_count;
+	uint64_t process_changes; /* counts what collector_find_owner() depends on */
 	uint64_t own_pid_namespace;
 	uint64_t own_mount_namespace;
 	uint32_t tmp_directory;
 	uint32_t tmpdir_directory; /* $TMPDIR, where it is another */
 	uint32_t private_directory;
 	uint32_t start_directory; /* the current one at the start */
+
+	struct capture_room *capture_room; /* NULL until it is needed */
+	uint32_t capture_next;             /* map whose turn it is */
+	size_t busy_captures;              /* maps that has_more_code */
+	bool is_refusal_told;
+	bool is_limit_told;
 
 	VECTOR(const char *) notes;
 	struct collector_totals totals;
@@ -153,12 +165,23 @@ uint32_t collector_add_directory(struct collector *c, int fd);
 void collector_watch_directory(struct collector *c, uint32_t index);
 /* Opens a path as the process sees it; -1 with errno. */
 int collector_open_as(const struct process *process, const char *path, int flags);
+/* The process that runs now under the number, as seen in that directory. */
+uint32_t collector_find_owner(const struct collector *c, uint32_t directory, uint32_t number);
 /* Follows `perf-N.map` of the directory, if it is there and this file not followed yet. */
 void collector_open_map(struct collector *c, uint32_t directory, uint32_t number);
 void collector_check_map(struct collector *c, struct map *map, uint64_t now_ns);
 void collector_open_dump(struct collector *c, const struct message *message, const char *path);
 void collector_retry_dumps(struct collector *c, uint64_t now_ns);
 bool collector_holds_dump(const struct collector *c, dev_t device, ino_t inode);
+
+/* collector_code.c */
+/* Reads some of the code that new lines of the map speak of. */
+void collector_capture(struct collector *c, struct map *map);
+/* The same for a map with more lines than one step takes. True if any has still more. */
+bool collector_capture_more(struct collector *c);
+/* After the thread has ended: the member beside the map. */
+int collector_write_code(struct collector *c, struct bundle_writer *writer, struct map *map);
+void collector_put_code(const struct collector *c, struct sink *out);
 
 /* collector_link.c */
 /* Dumps in the private directory that no mapping led to. */

@@ -59,7 +59,9 @@ static void take_file(struct collector *c, int directory, const char *name)
 		.name = collector_copy(c, name),
 		.path = collector_copy(c, name),
 	};
-	if (dump->process == COLLECTOR_NONE)
+	if (dump->process != COLLECTOR_NONE)
+		c->processes.items[dump->process].has_dump = true;
+	else
 		collector_add_note(c,
 				   "the jitdump %s in the private directory was written by no "
 				   "process of this recording",

@@ -78,6 +78,7 @@ uint32_t collector_add_process(struct collector *c, pid_t pid, uint64_t time_ns)
 		.current_directory = COLLECTOR_NONE,
 		.executable = "",
 	};
+	c->process_changes++;
 	const uint32_t index = (uint32_t)c->processes.count - 1;
 	c->process_slots[slot_of(c, pid)] = index + 1;
 	return index;
@@ -195,6 +196,7 @@ void collector_see_process(struct collector *c, uint32_t index)
 	if (!process->was_seen && process->start_ns == 0)
 		process->start_wall_ns = read_start_wall_ns(c, directory);
 	process->was_seen = true;
+	c->process_changes++;
 	process->pid_namespace = namespace_of(directory, "ns/pid");
 	process->mount_namespace = namespace_of(directory, "ns/mnt");
 	const bool is_same_pid =

@@ -48,7 +48,8 @@ static int write_map(struct collector *c, struct bundle_writer *writer, size_t i
 	const uint64_t size = map->follow.known_size - map->follow.skip_off;
 	int got = bundle_writer_add_rest(writer, name, map->follow.fd, map->follow.skip_off, size);
 	struct sink times = { 0 };
-	if (follow_was_rewritten(&map->follow)) {
+	const bool is_rewritten = follow_was_rewritten(&map->follow);
+	if (is_rewritten) {
 		collector_add_note(c,
 				   "the map of process %d was written over in place: its names are "
 				   "used without time",
@@ -60,6 +61,9 @@ static int write_map(struct collector *c, struct bundle_writer *writer, size_t i
 	if (got == 0)
 		got = add_sink(writer, name, &times);
 	sink_clear(&times);
+	/* Where lines were written over, code_index leads to others. */
+	if (got == 0 && !is_rewritten)
+		got = collector_write_code(c, writer, map);
 	c->totals.map_count++;
 	c->totals.map_bytes += size;
 	return got;

@@ -214,6 +214,7 @@ bool follow_check(struct follow *follow)
 			break;
 		if (seen.size < follow->known_size) {
 			has_changed = true;
+			follow->cut_count++;
 			follow->has_shrunk |= follow->known_size > follow->skip_off;
 			follow->stretches.count = 0;
 			follow->known_size = 0;

@@ -32,6 +32,7 @@ struct follow {
 	uid_t owner;
 	bool has_true_mtime; /* the file system stamps with this machine's clock */
 	bool has_shrunk;     /* was cut short while it grew: what was before is lost */
+	unsigned cut_count;  /* how often it became shorter */
 	uint64_t known_size;
 	struct timespec last_mtime; /* of the last write that made it longer; 0: not known */
 	uint64_t known_at_ns;       /* no later than when it last had that size */

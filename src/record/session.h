@@ -73,7 +73,8 @@ struct record_options {
 	bool no_auto;
 	const char *const *runtimes_off;
 	size_t runtimes_off_count;
-	bool keep; /* leave the runtimes' files where they are */
+	bool keep;    /* leave the runtimes' files where they are */
+	bool no_code; /* do not read the code that perf maps speak of */
 
 	const char *const *command_line; /* of the recorder, for the file; ends with NULL */
 

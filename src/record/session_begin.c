@@ -11,6 +11,7 @@ static int start_collector(struct session *s)
 	    &s->collector, &(struct collector_options){
 			       .private_dir = s->private_dir.path ? &s->private_dir : NULL,
 			       .keep = s->options->keep,
+			       .no_code = s->options->no_code,
 			       .attached = !session_follows_command(s),
 			   });
 	if (result < 0) {
