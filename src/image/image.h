@@ -2,14 +2,12 @@
  *
  *   struct image *image;
  *   image_new(&image, &(struct image_options){ .elf_machine = EM_X86_64 });
- *   image_function(image, &(struct image_function){ .name = n, .start_avma = a, .size = s, .code = c });
- *   image_line(image, &(struct image_line){ .offset = 0, .file = f, .line = 3 });
+ *   image_function(image, &(struct image_function){ .name = n, .start_avma = a, .size = s, .code =
+ * c }); image_line(image, &(struct image_line){ .offset = 0, .file = f, .line = 3 });
  *   image_unwinding(image, unwinding_bytes, hdr_size);
  *   ... the next function ...
- *   image_finish(image);                      lays out; from here offsets and the build id are known
- *   off = image_file_off(image, 0);
- *   image_write(image, fd);
- *   image_free(image);
+ *   image_finish(image);                      lays out; from here offsets and the build id are
+ * known off = image_file_off(image, 0); image_write(image, fd); image_free(image);
  *
  * Every function has its own place in the file, also where several had the same address one
  * after the other. Neighbours in memory stay neighbours in the file, at the same distance, as
@@ -17,8 +15,9 @@
  * and one table of unwinding information fits them all. sh_addr, sh_offset and p_vaddr are
  * equal, so that a symbol's value is its place in the file.
  *
- * The same calls give the same bytes; the build id is made from all of them. Bytes given are
- * borrowed until image_free(). No I/O but image_write(). One thread an image.
+ * The same calls give the same bytes; the build id is made from all of them. `code` and
+ * unwinding bytes are borrowed until image_free(), texts are copied. No I/O but image_write().
+ * One thread an image. What is in the file, and why: docs/formats/image.md.
  */
 #ifndef IMAGE_IMAGE_H
 #define IMAGE_IMAGE_H
@@ -40,6 +39,13 @@ struct image_function {
 	uint64_t start_avma;
 	uint64_t size;     /* at least 1 */
 	struct bytes code; /* as many bytes as are known, at most size; none: no file space */
+};
+
+/* A size that the bytes do not prove is believed so far; the rest of the function is cut. */
+enum {
+	IMAGE_MAX_UNKNOWN_BYTES = 16 << 20, /* of a function without any bytes */
+	IMAGE_MAX_TAIL_BYTES = 1 << 20,     /* behind the bytes that are known */
+	IMAGE_MAX_CODE_BYTES = 1 << 30,
 };
 
 /* Where the instructions from `offset` on come from, until the next line's offset. */
@@ -86,12 +92,20 @@ int image_finish(struct image *image);
 
 uint32_t image_function_count(const struct image *image);
 uint64_t image_file_off(const struct image *image, uint32_t function);
+uint64_t image_function_size(const struct image *image, uint32_t function); /* as cut, if it was */
+uint64_t image_file_size(const struct image *image);
 struct bytes image_build_id(const struct image *image); /* 20 bytes */
 
 /* An unwinder that reads the file's tables out of the process's memory, as perf's libunwind
- * does, looks for them at their distance from the code: `size` bytes at file_off, as if mapped
- * at start_avma. One for each group of functions that kept their distances; chosen such that
- * none of the ranges given to image_avoid() is in the way. None without unwinding information.
+ * does, looks for them at their distance from the code: the first `size` bytes of the file
+ * (file_off is 0), as if mapped at start_avma. One for each group of functions that kept their
+ * distances, so start_avma + image_file_off() is such a function's address. No such place
+ * meets memory given to image_avoid(), a function or another such place. None without
+ * unwinding information, and none for a group where no place is free.
+ *
+ * Perf since 5.19 takes the lowest mapping of a file for the place of its tables, whatever
+ * the address it asks for: with more than one of these maps each needs a path of its own (a
+ * link to the same file), and the functions' mappings the path of their map.
  */
 struct image_unwind_map {
 	uint64_t start_avma;
@@ -102,6 +116,9 @@ struct image_unwind_map {
 int image_avoid(struct image *image, uint64_t start_avma, uint64_t size);
 size_t image_unwind_map_count(const struct image *image);
 struct image_unwind_map image_unwind_map(const struct image *image, size_t index);
+
+/* The index of the map through which the function is unwound; SIZE_MAX: none. */
+size_t image_unwind_map_of(const struct image *image, uint32_t function);
 
 /* Writes the whole file to an empty file, holes left as holes. STATUS_IO (errno). */
 int image_write(struct image *image, int fd);
