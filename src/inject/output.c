@@ -192,6 +192,11 @@ static int look_at_target(const char *path)
 	return STATUS_IO;
 }
 
+bool inject_output_is_pipe(const char *path)
+{
+	return look_at_target(path) > 0;
+}
+
 static int open_target(struct inject_output *out, const char *path)
 {
 	const int special = look_at_target(path);

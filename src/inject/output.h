@@ -33,6 +33,9 @@
 
 struct inject_output;
 
+/* True where an output is written as a pipe. */
+bool inject_output_is_pipe(const char *path);
+
 /* Returns 0, STATUS_IO (errno), _NO_MEMORY, _UNSUPPORTED for an input of the other byte order, or
  * _TOO_BIG for an event with so many ids (8,173) that no pipe can tell them.
  */
