@@ -2,6 +2,7 @@
 #include "base/status.h"
 #include "base/vector.h"
 #include "cli/command.h"
+#include "cli/inject_args.h"
 #include "cli/message.h"
 #include "cli/parse.h"
 #include "record/runtimes.h"
@@ -22,9 +23,19 @@ struct record_args {
 	VECTOR(pid_t) pids;
 	char off_names[16][32];
 	bool is_verbose;
+	bool injects;
+	const char *injected; /* where to; NULL: a name made of the output's */
 };
 
-enum { KEY_USER_ONLY = 256, KEY_DURATION, KEY_NO_AUTO, KEY_RUNTIME, KEY_KEEP, KEY_NO_CODE };
+enum {
+	KEY_USER_ONLY = 256,
+	KEY_DURATION,
+	KEY_NO_AUTO,
+	KEY_RUNTIME,
+	KEY_KEEP,
+	KEY_NO_CODE,
+	KEY_INJECT,
+};
 
 static const struct argp_option options[] = {
 	{ .doc = "What to record:" },
@@ -58,6 +69,10 @@ static const struct argp_option options[] = {
 	{ "mmap-bytes", 'm', "SIZE", 0,
 	  "of the ring of each CPU, such as 16M; larger ones lose less; default 4M, with "
 	  "`-g dwarf` 16M, or what the user may have",
+	  0 },
+	{ "inject", KEY_INJECT, "FILE", OPTION_ARG_OPTIONAL,
+	  "write a second file, for stock perf, as `polyperf inject` does; default "
+	  "`perf.injected.data` for `perf.data`",
 	  0 },
 	{ .doc = "Runtimes:" },
 	{ "no-auto", KEY_NO_AUTO, NULL, 0, "do not switch the runtimes' JIT symbols on", 0 },
@@ -162,6 +177,8 @@ static void check(struct record_args *a, struct argp_state *state)
 		argp_error(state, "say what to record: a command, -p PID, or -a");
 	if (a->pids.count && o->system_wide)
 		argp_error(state, "-a and -p exclude each other");
+	if (a->injects && o->output && strcmp(o->output, "-") == 0)
+		argp_error(state, "--inject needs the recording in a file: not with -o -");
 	if (o->period && o->frequency_hz)
 		argp_error(state, "-c and -F exclude each other");
 	o->events = a->events.items;
@@ -256,6 +273,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_RUNTIME:
 		parse_runtime(a, arg, state);
 		return 0;
+	case KEY_INJECT:
+		a->injects = true;
+		a->injected = arg;
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = (const char *const *)state->argv + state->next;
 		return 0;
@@ -330,6 +351,14 @@ static const char **whole_command_line(int argc, char **argv)
 	return line;
 }
 
+static int inject(const struct record_args *a)
+{
+	struct inject_args args = { .load.options.input =
+					a->options.output ? a->options.output : "perf.data",
+				    .options.output = a->injected };
+	return inject_args_run(&args);
+}
+
 static int run(int argc, char **argv)
 {
 	struct record_args a = { .options = { .note = print_note } };
@@ -342,7 +371,8 @@ static int run(int argc, char **argv)
 	int status = EXIT_INPUT;
 	if (got == 0) {
 		print_summary(&a.options, &result);
-		status = exit_status(&result);
+		const int injected = a.injects ? inject(&a) : EXIT_OK;
+		status = injected == EXIT_OK ? exit_status(&result) : injected;
 	} else if (result.exec_failure) {
 		status = result.exec_failure;
 	}

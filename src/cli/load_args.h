@@ -25,7 +25,8 @@ enum load_args_key {
 	LOAD_ARGS_TIME,
 };
 
-#define LOAD_ARGS_OPTIONS                                                                          \
+/* What every one of them takes ... */
+#define LOAD_ARGS_INPUT                                                                            \
 	{ .doc = "What to read:" }, { "input",                                                     \
 				      'i',                                                         \
 				      "FILE",                                                      \
@@ -40,22 +41,23 @@ enum load_args_key {
 	      0,                                                                                   \
 	      "how many milliseconds after its first sample code may be announced; default 20",    \
 	      0 },                                                                                 \
-	    { "self-contained",                                                                    \
-	      LOAD_ARGS_SELF_CONTAINED,                                                            \
-	      NULL,                                                                                \
-	      0,                                                                                   \
-	      "open no other file: no programs for their symbols, no maps in /tmp",                \
-	      0 },                                                                                 \
-	    { .doc = "Which samples:" },                                                           \
-	    { "comm", LOAD_ARGS_COMM, "NAME", 0, "of threads of this name", 0 },                   \
-	    { "pid", LOAD_ARGS_PID, "PID[,PID]", 0, "of these processes", 0 },                     \
-	    { "tid", LOAD_ARGS_TID, "TID[,TID]", 0, "of these threads", 0 },                       \
 	{                                                                                          \
-		"time", LOAD_ARGS_TIME, "FROM,TO", 0,                                              \
-		    "between these times, in seconds as `polyperf script` prints them; either "    \
-		    "may be "                                                                      \
-		    "left out",                                                                    \
-		    0                                                                              \
+		"self-contained", LOAD_ARGS_SELF_CONTAINED, NULL, 0,                               \
+		    "open no other file: no programs for their symbols, no maps in /tmp", 0        \
+	}
+
+/* ... and those that look at samples. */
+#define LOAD_ARGS_OPTIONS                                                                       \
+	LOAD_ARGS_INPUT, { .doc = "Which samples:" },                                           \
+	    { "comm", LOAD_ARGS_COMM, "NAME", 0, "of threads of this name", 0 },                \
+	    { "pid", LOAD_ARGS_PID, "PID[,PID]", 0, "of these processes", 0 },                  \
+	    { "tid", LOAD_ARGS_TID, "TID[,TID]", 0, "of these threads", 0 },                    \
+	{                                                                                       \
+		"time", LOAD_ARGS_TIME, "FROM,TO", 0,                                           \
+		    "between these times, in seconds as `polyperf script` prints them; either " \
+		    "may be "                                                                   \
+		    "left out",                                                                 \
+		    0                                                                           \
 	}
 
 struct load_args {

@@ -55,9 +55,10 @@ void output_flush(struct inject_output *out)
 
 void output_put(struct inject_output *out, struct bytes bytes)
 {
-	if (out->buffer.size + bytes.size > BUFFER_BYTES)
+	const bool is_large = bytes.size > BUFFER_BYTES / 2;
+	if (is_large || out->buffer.size + bytes.size > BUFFER_BYTES)
 		output_flush(out);
-	if (bytes.size > BUFFER_BYTES / 2)
+	if (is_large)
 		write_out(out, bytes);
 	else
 		sink_put(&out->buffer, bytes.data, bytes.size);

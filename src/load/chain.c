@@ -168,7 +168,7 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	const bool is_kernel = sample->cpumode == PERFDATA_CPUMODE_KERNEL;
 	uint64_t avmas[UNWIND_LIMIT];
 	const size_t unwound =
-	    has_user_part(words, count) ? 0 : load_unwind(load, sample, avmas, UNWIND_LIMIT);
+	    has_user_part(words, count) ? 0 : load_unwound(load, sample, avmas, UNWIND_LIMIT);
 	if (!count && (is_kernel || !unwound)) {
 		put_word(words, count++,
 			 is_kernel ? PERFDATA_CONTEXT_KERNEL : PERFDATA_CONTEXT_USER);

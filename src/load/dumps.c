@@ -19,6 +19,9 @@ struct dump {
 	uint32_t pid; /* of the process that wrote it */
 	uint32_t source;
 	bool is_timed;
+	/* What was told in advance about the next LOAD; 0: nothing. */
+	uint64_t debug_off;
+	uint64_t unwinding_off;
 };
 
 static void on_problem(void *context, const struct jitdump_problem *problem)
@@ -92,6 +95,25 @@ static int remember(const struct dump *dump, uint32_t pid, const struct address_
 	return address_index_put(&process->loaded, entry) ? 0 : STATUS_NO_MEMORY;
 }
 
+/* How far before the LOAD a record about it lies. */
+static uint32_t distance(uint64_t load_off, uint64_t record_off)
+{
+	const uint64_t before = record_off ? load_off - record_off : 0;
+	return before <= UINT32_MAX ? (uint32_t)before : 0;
+}
+
+static int keep(struct dump *dump, const struct piece *moved, uint32_t pid,
+		const struct timeline_load *to)
+{
+	struct piece piece = *moved;
+	piece.start_avma = to->start_avma;
+	piece.size = to->size;
+	piece.time_ns = dump->is_timed ? to->time_ns : 0;
+	piece.code = to->object;
+	piece.pid = pid;
+	return load_keep_piece(dump->load, &piece);
+}
+
 static int take_load(struct dump *dump, const struct jitdump_record *record)
 {
 	struct load *load = dump->load;
@@ -116,7 +138,14 @@ static int take_load(struct dump *dump, const struct jitdump_record *record)
 	if (got == 0)
 		got = dump->is_timed ? timeline_load(load->timeline, pid, &to)
 				     : timeline_untimed(load->timeline, pid, &to);
-	return got;
+	const struct piece piece = {
+		.record_off = record->offset,
+		.debug_before = distance(record->offset, dump->debug_off),
+		.unwinding_before = distance(record->offset, dump->unwinding_off),
+	};
+	dump->debug_off = 0;
+	dump->unwinding_off = 0;
+	return got < 0 ? got : keep(dump, &piece, pid, &to);
 }
 
 static int take_move(struct dump *dump, const struct jitdump_record *record)
@@ -144,7 +173,8 @@ static int take_move(struct dump *dump, const struct jitdump_record *record)
 		got = dump->is_timed
 			  ? timeline_move(load->timeline, pid, time_ns, move->old_avma, &to)
 			  : timeline_untimed(load->timeline, pid, &to);
-	return got;
+	const struct piece *first = load_first_piece(load, to.object);
+	return got < 0 || !first ? got : keep(dump, first, pid, &to);
 }
 
 static int add_source(struct dump *dump)
@@ -196,6 +226,8 @@ static int read_dump(struct load *load, const char *path, uint32_t pid, struct b
 	if (!process || add_source(&dump) < 0)
 		return STATUS_NO_MEMORY;
 	process->has_dump = true;
+	if (load_keep_reader(load, dump.source, bytes) < 0)
+		return STATUS_NO_MEMORY;
 	const struct address_entry read = { .start_avma = name_key(load, pid, path) };
 	if (!address_index_put(&load->tried_dumps, &read))
 		return STATUS_NO_MEMORY;
@@ -207,6 +239,10 @@ static int read_dump(struct load *load, const char *path, uint32_t pid, struct b
 			got = take_load(&dump, &record);
 		else if (record.id == JITDUMP_CODE_MOVE)
 			got = take_move(&dump, &record);
+		else if (record.id == JITDUMP_DEBUG_INFO)
+			dump.debug_off = record.offset;
+		else if (record.id == JITDUMP_UNWINDING_INFO)
+			dump.unwinding_off = record.offset;
 	}
 	process = load_process_find(load, pid);
 	if (process)

@@ -37,6 +37,7 @@ struct load_options {
 	bool raw_names;      /* show names as the producers wrote them */
 	bool self_contained; /* opens no file but the recording and those given here */
 	bool in_order;       /* load_samples() will be called */
+	bool keep_code;      /* what code.h tells will be asked for */
 	/* Samples that are kept; NULL or 0 keeps all. */
 	const char *comm;
 	const uint32_t *pids;

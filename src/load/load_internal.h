@@ -8,7 +8,7 @@
 #include "bundle/bundle.h"
 #include "format/perfdata/records.h"
 #include "load/address_index.h"
-#include "load/load.h"
+#include "load/code.h"
 #include "names/names.h"
 #include "os/file.h"
 #include "symbol/symbol.h"
@@ -51,6 +51,10 @@ struct source {
 	bool is_dump;
 	bool is_timed;
 	uint64_t torn_offset; /* first place where bytes were lost; 0: none */
+	/* With keep_code: over the dump, or over the code that was kept of a map's lines. */
+	struct jitdump_reader *reader; /* NULL: there is none */
+	struct jitdump_debug_style style;
+	bool has_style;
 };
 
 /* One code object of a dump, or one name of an untimed map. */
@@ -58,6 +62,18 @@ struct code {
 	struct bytes name; /* borrowed from the source's file */
 	uint32_t source;
 	uint32_t function; /* id + 1 in the profile under way; 0: not yet made */
+};
+
+/* Kept for code.h: a code object at a range. The records are those of the source's reader. */
+struct piece {
+	uint64_t start_avma;
+	uint64_t size;
+	uint64_t time_ns;
+	uint64_t record_off;       /* of the LOAD; 0: there is none */
+	uint32_t debug_before;     /* how far before it its DEBUG_INFO lies; 0: it has none */
+	uint32_t unwinding_before; /* the same of its UNWINDING_INFO */
+	uint32_t code;
+	uint32_t pid;
 };
 
 struct comm_change {
@@ -105,6 +121,10 @@ struct load {
 	VECTOR(struct object) objects;
 	VECTOR(struct source) sources;
 	VECTOR(struct code) codes;
+	VECTOR(struct piece) pieces;   /* with keep_code */
+	VECTOR(uint32_t) first_pieces; /* by code: its first piece + 1 */
+	uint32_t *piece_slots;         /* by code and start: index + 1 */
+	size_t piece_slot_count;       /* 0: not yet indexed */
 	VECTOR(struct process) processes;
 	VECTOR(struct comm_change) comms;
 	VECTOR(struct load_note) notes;
@@ -197,6 +217,19 @@ struct address {
 	bool is_return; /* a return address: looked up one byte before */
 };
 int load_resolve(struct load *load, const struct address *address, struct resolved *resolved);
+/* Who speaks for an address of user space. */
+enum speaker {
+	SPEAKER_NONE,
+	SPEAKER_CODE,    /* hit is the code */
+	SPEAKER_MAPPING, /* hit is the mapping */
+};
+struct decision {
+	enum speaker speaker;
+	struct timeline_hit hit;
+	uint64_t valid_from_ns;
+	uint64_t valid_to_ns;
+};
+void load_decide(struct load *load, const struct address *address, struct decision *decision);
 void load_frames_free(struct load *load);
 
 /* chain.c: a sample's callchain, as a stack of load->profile. */
@@ -207,11 +240,12 @@ void load_chains_free(struct load *load);
 /* samples.c: by how much the stack's leaf, which is early, was announced after `time_ns`. */
 void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns);
 
-/* unwind.c: the user addresses of a sample that carries registers and a piece of stack,
- * innermost first. Returns how many, 0 where it cannot tell.
- */
-size_t load_unwind(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
-		   size_t limit);
+/* piece.c: does nothing without keep_code. */
+int load_keep_piece(struct load *load, const struct piece *piece);
+/* The first piece of a code, NULL without keep_code. */
+const struct piece *load_first_piece(const struct load *load, uint32_t code);
+/* Keeps a reader over a dump, for the pieces of the source. */
+int load_keep_reader(struct load *load, uint32_t source, struct bytes dump);
 
 /* note.c */
 void load_add_note(struct load *load, bool is_warning, const char *format, ...)

@@ -26,6 +26,12 @@ struct name_slot {
 	uint32_t code; /* id + 1; 0: free */
 };
 
+/* Code that was read out of the process when the line was seen. */
+struct kept_code {
+	uint64_t line_end_off;
+	uint64_t record_off; /* in the dump of kept code */
+};
+
 /* One map while it is read. */
 struct map {
 	struct load *load;
@@ -42,6 +48,8 @@ struct map {
 	struct name_slot *slots;
 	size_t slot_count;
 	size_t used;
+	/* With keep_code: where the bytes of which line are, by the line's end. */
+	VECTOR(struct kept_code) kept;
 };
 
 static bool same_name(const struct map *map, uint32_t code, struct bytes name)
@@ -156,6 +164,58 @@ static bool is_in_dump(struct map *map, const struct perfmap_entry *entry,
 	return known && same_name(map, known->code, entry->name);
 }
 
+static int by_line(const void *left, const void *right)
+{
+	const struct kept_code *a = left;
+	const struct kept_code *b = right;
+	return a->line_end_off < b->line_end_off ? -1 : a->line_end_off > b->line_end_off;
+}
+
+static uint64_t kept_record(const struct map *map, const struct perfmap_entry *entry)
+{
+	const struct kept_code key = { .line_end_off = entry->end_offset };
+	const struct kept_code *found =
+	    map->kept.count ? bsearch(&key, map->kept.items, map->kept.count, sizeof(key), by_line)
+			    : NULL;
+	return found ? found->record_off : 0;
+}
+
+static int keep(struct map *map, const struct perfmap_entry *entry,
+		const struct timeline_load *load)
+{
+	if (!map->load->options.keep_code)
+		return 0;
+	const struct piece piece = {
+		.start_avma = load->start_avma,
+		.size = load->size,
+		.time_ns = load->time_ns,
+		.record_off = kept_record(map, entry),
+		.code = load->object,
+		.pid = map->pid,
+	};
+	return load_keep_piece(map->load, &piece);
+}
+
+/* What the recorder read of the code: a dump whose code indices are ends of lines. */
+static int read_kept(struct map *map, struct bytes dump)
+{
+	struct jitdump_record record;
+	int got = load_keep_reader(map->load, map->source, dump);
+	struct jitdump_reader *kept = map->load->sources.items[map->source].reader;
+	if (got < 0 || !kept)
+		return got;
+	struct jitdump_reader reader = *kept;
+	while (jitdump_reader_next(&reader, &record) > 0) {
+		struct kept_code *slot =
+		    record.id == JITDUMP_CODE_LOAD ? vector_push(&map->kept) : NULL;
+		if (slot)
+			*slot = (struct kept_code){ record.code_load.code_index, record.offset };
+	}
+	if (map->kept.count)
+		qsort(map->kept.items, map->kept.count, sizeof(*map->kept.items), by_line);
+	return 0;
+}
+
 static int add_untimed(struct map *map, const struct perfmap_entry *entry, uint32_t hash)
 {
 	const uint32_t code = code_of_name(map, entry->name, hash);
@@ -166,7 +226,8 @@ static int add_untimed(struct map *map, const struct perfmap_entry *entry, uint3
 		.size = entry->size,
 		.object = code,
 	};
-	return timeline_untimed(map->load->timeline, map->pid, &load);
+	const int got = keep(map, entry, &load);
+	return got < 0 ? got : timeline_untimed(map->load->timeline, map->pid, &load);
 }
 
 static int add_timed(struct map *map, const struct perfmap_entry *entry,
@@ -183,7 +244,8 @@ static int add_timed(struct map *map, const struct perfmap_entry *entry,
 		.latest_ns = when->latest_ns,
 		.object = code,
 	};
-	return timeline_load(map->load->timeline, map->pid, &load);
+	const int got = keep(map, entry, &load);
+	return got < 0 ? got : timeline_load(map->load->timeline, map->pid, &load);
 }
 
 /* Lines that came together, whose times are told together. */
@@ -289,12 +351,18 @@ static int read_lines(struct map *map)
 	return got;
 }
 
+/* What lies beside a map in a recording. */
+struct companions {
+	struct bytes times;
+	struct bytes code;
+};
+
 static int read_map(struct load *load, const char *path, uint32_t pid, struct bytes bytes,
-		    struct bytes times)
+		    const struct companions *with)
 {
 	struct map map = { .load = load, .path = path, .pid = pid, .bytes = bytes };
-	map.has_times =
-	    times.size && !is_buffered(bytes, times) && perfmap_times_init(&map.times, times) == 0;
+	map.has_times = with->times.size && !is_buffered(bytes, with->times) &&
+			perfmap_times_init(&map.times, with->times) == 0;
 	char label[64];
 	(void)snprintf(label, sizeof(label), "/tmp/perf-%" PRIu32 ".map", pid);
 	struct process *process = load_process(load, pid);
@@ -310,15 +378,18 @@ static int read_map(struct load *load, const char *path, uint32_t pid, struct by
 	const size_t first_code = load->codes.count;
 	map.told_until_ns = process->told_until_ns;
 	int got = index_told(&map, process);
+	if (got == 0 && with->code.size)
+		got = read_kept(&map, with->code);
 	if (got == 0)
 		got = read_lines(&map);
 	load_guess_runtime(load, map.source, first_code, &(struct name_evidence){ 0 });
 	address_index_clear(&map.told);
+	vector_clear(&map.kept);
 	free(map.slots);
 	return got;
 }
 
-static const struct bytes no_times;
+static const struct companions alone;
 
 static int take_option(struct load *load, const char *option)
 {
@@ -338,7 +409,7 @@ static int take_option(struct load *load, const char *option)
 		load_add_note(load, true, "%s: %s", path, status_text(got));
 		return 0;
 	}
-	return read_map(load, path, pid, bytes, no_times);
+	return read_map(load, path, pid, bytes, &alone);
 }
 
 /* "perf.map", and "perf-2.map" and so on: a map that was replaced while it was followed, or
@@ -354,6 +425,14 @@ static bool is_map_member(const char *rest)
 	return end && strcmp(end, ".map") == 0;
 }
 
+static void read_companion(struct load *load, const char *map, const char *kind,
+			   struct bytes *bytes)
+{
+	char name[128];
+	(void)snprintf(name, sizeof(name), "%s.%s", map, kind);
+	(void)bundle_read(load->bundle, name, bytes);
+}
+
 static int take_members(struct load *load)
 {
 	int got = 0;
@@ -364,15 +443,15 @@ static int take_members(struct load *load)
 		if (!rest || !is_map_member(rest))
 			continue;
 		struct bytes bytes;
-		struct bytes times = no_times;
-		char name[128];
-		(void)snprintf(name, sizeof(name), "%s.times", member.name);
-		(void)bundle_read(load->bundle, name, &times);
+		struct companions with = { 0 };
+		read_companion(load, member.name, "times", &with.times);
+		if (load->options.keep_code)
+			read_companion(load, member.name, "code", &with.code);
 		if (bundle_read(load->bundle, member.name, &bytes) < 0)
 			load_add_note(load, true, "%s in the recording cannot be unpacked",
 				      member.name);
 		else
-			got = read_map(load, member.name, pid, bytes, times);
+			got = read_map(load, member.name, pid, bytes, &with);
 	}
 	return got;
 }
@@ -385,12 +464,12 @@ static int find_map(struct load *load, uint32_t pid)
 	(void)snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", pid);
 	const char *beside = load_beside(load, name);
 	if (beside && load_keep_file(load, beside, true, &bytes) == 0)
-		return read_map(load, beside, pid, bytes, no_times);
+		return read_map(load, beside, pid, bytes, &alone);
 	char path[80];
 	(void)snprintf(path, sizeof(path), "/tmp/%s", name);
 	const int got = load_keep_file(load, path, true, &bytes);
 	if (got == 0)
-		return read_map(load, path, pid, bytes, no_times);
+		return read_map(load, path, pid, bytes, &alone);
 	if (got == STATUS_DENIED)
 		load_add_note(load, true, "%s: %s", path, status_text(got));
 	return 0;

@@ -91,21 +91,27 @@ static uint64_t lookup_avma(const struct address *a)
 	return a->is_return && a->avma ? a->avma - 1 : a->avma;
 }
 
-/* The symbol of a mapped file; false where it has none there. */
-static bool name_by_mapping(struct load *load, const struct address *a,
-			    const struct timeline_hit *hit, struct answer *answer)
+static bool symbol_of_mapping(struct load *load, const struct address *a,
+			      const struct timeline_hit *hit, struct symbol *symbol, uint64_t *svma)
 {
 	struct object *object = &load->objects.items[hit->object];
 	struct symbol_table *table = load_object_symbols(load, object);
 	const uint64_t file_off = a->avma - hit->start_avma + hit->file_off;
 	const uint64_t before = a->avma - lookup_avma(a);
+	if (!table || !symbol_file_to_svma(table, file_off - before, svma))
+		return false;
+	*svma += before;
+	/* A word that only looks like a return address may be a function's start. */
+	return symbol_find(table, *svma - before, symbol) || symbol_find(table, *svma, symbol);
+}
+
+/* The symbol of a mapped file; false where it has none there. */
+static bool name_by_mapping(struct load *load, const struct address *a,
+			    const struct timeline_hit *hit, struct answer *answer)
+{
 	uint64_t svma;
 	struct symbol symbol;
-	if (!table || !symbol_file_to_svma(table, file_off - before, &svma))
-		return false;
-	svma += before;
-	/* A word that only looks like a return address may be a function's start. */
-	if (!symbol_find(table, svma - before, &symbol) && !symbol_find(table, svma, &symbol))
+	if (!symbol_of_mapping(load, a, hit, &symbol, &svma))
 		return false;
 	answer->frame.function = naming_of_symbol(load, hit->object, &symbol);
 	answer->frame.offset = svma - symbol.start_svma;
@@ -130,12 +136,12 @@ static void name_by_code(struct load *load, const struct address *a, const struc
 	frame->reason = naming_reason_of_code(load, a, hit);
 }
 
-static void narrow(struct answer *answer, const struct timeline_hit *hit)
+static void narrow(struct decision *decision, const struct timeline_hit *hit)
 {
-	if (hit->valid_from_ns > answer->valid_from_ns)
-		answer->valid_from_ns = hit->valid_from_ns;
-	if (hit->valid_to_ns < answer->valid_to_ns)
-		answer->valid_to_ns = hit->valid_to_ns;
+	if (hit->valid_from_ns > decision->valid_from_ns)
+		decision->valid_from_ns = hit->valid_from_ns;
+	if (hit->valid_to_ns < decision->valid_to_ns)
+		decision->valid_to_ns = hit->valid_to_ns;
 }
 
 /* Dumps and maps may claim anything, even where a library lies. There they are heard only
@@ -189,33 +195,46 @@ static void answer_mapping(struct load *load, const struct address *a,
 	show_mapping(load, a, mapping, answer);
 }
 
-static void answer_user(struct load *load, const struct address *a, struct answer *answer)
+void load_decide(struct load *load, const struct address *a, struct decision *decision)
 {
 	const uint64_t avma = lookup_avma(a);
-	struct timeline_hit hit;
+	struct timeline_hit *hit = &decision->hit;
 	struct timeline_hit mapping;
-	timeline_find(load->timeline, a->pid, avma, a->time_ns, &hit);
-	answer->valid_from_ns = hit.valid_from_ns;
-	answer->valid_to_ns = hit.valid_to_ns;
-	if (hit.layer == LAYER_NONE) {
-		naming_unknown(load, INTERN_NONE, "no mapping covers this address", &answer->frame);
+	timeline_find(load->timeline, a->pid, avma, a->time_ns, hit);
+	decision->valid_from_ns = hit->valid_from_ns;
+	decision->valid_to_ns = hit->valid_to_ns;
+	decision->speaker = hit->layer == LAYER_NONE      ? SPEAKER_NONE
+			    : hit->layer == LAYER_MAPPING ? SPEAKER_MAPPING
+							  : SPEAKER_CODE;
+	if (decision->speaker != SPEAKER_CODE)
 		return;
-	}
-	if (hit.layer == LAYER_MAPPING) {
-		answer_mapping(load, a, &hit, answer);
-		return;
-	}
 	const bool is_mapped =
 	    timeline_find_mapping(load->timeline, a->pid, avma, a->time_ns, &mapping);
-	narrow(answer, &mapping);
+	narrow(decision, &mapping);
 	if (!is_mapped || load->objects.items[mapping.object].kind != OBJECT_FILE)
-		name_by_code(load, a, &hit, answer);
-	else if (!stays_inside(&hit, &mapping) || is_file_newer(load, a, &hit, &mapping))
-		answer_mapping(load, a, &mapping, answer);
-	else if (!is_believed_first(load, &hit) && name_by_mapping(load, a, &mapping, answer))
-		show_mapping(load, a, &mapping, answer);
+		return;
+	struct symbol symbol;
+	uint64_t svma;
+	if (!stays_inside(hit, &mapping) || is_file_newer(load, a, hit, &mapping) ||
+	    (!is_believed_first(load, hit) &&
+	     symbol_of_mapping(load, a, &mapping, &symbol, &svma))) {
+		decision->speaker = SPEAKER_MAPPING;
+		*hit = mapping;
+	}
+}
+
+static void answer_user(struct load *load, const struct address *a, struct answer *answer)
+{
+	struct decision decision;
+	load_decide(load, a, &decision);
+	answer->valid_from_ns = decision.valid_from_ns;
+	answer->valid_to_ns = decision.valid_to_ns;
+	if (decision.speaker == SPEAKER_NONE)
+		naming_unknown(load, INTERN_NONE, "no mapping covers this address", &answer->frame);
+	else if (decision.speaker == SPEAKER_MAPPING)
+		answer_mapping(load, a, &decision.hit, answer);
 	else
-		name_by_code(load, a, &hit, answer);
+		name_by_code(load, a, &decision.hit, answer);
 }
 
 static void answer_kernel(struct load *load, const struct address *a, struct answer *answer)

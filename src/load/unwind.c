@@ -72,8 +72,8 @@ static void find_place(void *context, uint64_t avma, struct unwind_place *place)
 		place->code = UNWIND_CFI;
 }
 
-size_t load_unwind(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
-		   size_t limit)
+size_t load_unwound(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
+		    size_t limit)
 {
 	struct unwind_state state;
 	struct place_context where = { load, sample->pid, sample->time_ns };

@@ -286,10 +286,12 @@ void code_find(struct query *q, uint32_t space, struct code_answer *answer, stru
 	struct found near;
 	struct found far = { .object = NULL };
 	/* What is told late counts only in a space where the old owner had gone. */
-	if (find_near(q, &first, &last, &near, &far) && near.home.depth <= ended_depth)
+	if (find_near(q, &first, &last, &near, &far) && near.home.depth <= ended_depth) {
 		set_answer(answer, CODE_NEAR, &near);
-	else if (has_owner)
+	} else if (has_owner) {
 		set_answer(answer, CODE_STALE, &last);
-	else if (far.object)
+		answer->was_unloaded = ending.is_unload;
+	} else if (far.object) {
 		set_answer(answer, CODE_FAR, &far);
+	}
 }

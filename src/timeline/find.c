@@ -30,6 +30,7 @@ static void hit_code(const struct code_answer *code, const struct owners *owners
 	hit->start_avma = code->start_avma;
 	hit->size = code->end_avma - code->start_avma;
 	hit->early_ns = code->early_ns;
+	hit->was_unloaded = code->was_unloaded;
 	if (code->standing == CODE_LIVE && owners->count) {
 		hit->trust = TRUST_AMBIGUOUS;
 		hit->other_count = owners->count;

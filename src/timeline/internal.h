@@ -168,6 +168,7 @@ struct code_answer {
 	uint64_t end_avma;
 	uint64_t early_ns;
 	uint32_t object;
+	bool was_unloaded; /* CODE_STALE */
 };
 
 /* Fills *answer; *owners with those that a CODE_LIVE answer may be mistaken for. */

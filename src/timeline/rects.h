@@ -13,7 +13,7 @@
 #define TIMELINE_RECTS_H
 
 #include "timeline/ladder.h"
-#include "timeline/sort.h"
+#include "base/sort.h"
 
 #include "base/arena.h"
 

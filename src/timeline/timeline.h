@@ -80,6 +80,7 @@ struct timeline_hit {
 	uint64_t size;
 	uint64_t file_off;    /* of start_avma, mappings only */
 	uint64_t early_ns;    /* TRUST_EARLY: how long before the load the sample was */
+	bool was_unloaded;    /* TRUST_STALE: somebody said that it went */
 	uint32_t other_count; /* TRUST_AMBIGUOUS: how many further objects may own it */
 	/* The same answer (early_ns aside) holds for this address from valid_from_ns
 	 * up to but not including valid_to_ns.

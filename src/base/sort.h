@@ -3,8 +3,8 @@
  * Radix sort by bytes: linear, whatever the input; bytes that all keys share
  * cost nothing, and input that is in order already costs one look at it.
  */
-#ifndef TIMELINE_SORT_H
-#define TIMELINE_SORT_H
+#ifndef BASE_SORT_H
+#define BASE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

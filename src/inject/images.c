@@ -1,0 +1,262 @@
+#include "inject/images.h"
+
+#include "base/idmap.h"
+#include "base/status.h"
+#include "format/perfdata/features.h"
+#include "format/perfdata/records.h"
+#include "inject/lines.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BLOCK_BYTES = 512 }; /* of st_blocks, by POSIX */
+
+/* Nobody's function is larger: a line that claims more is no function. */
+static const uint64_t SIZE_LIMIT = UINT64_C(1) << 32;
+
+/* All codes of a process, as a list through next[]. */
+struct group {
+	uint32_t pid;
+	uint32_t first; /* index + 1 */
+	uint32_t last;
+	uint32_t count;
+	bool has_unwinding;
+};
+
+struct build {
+	struct images *images;
+	struct load *load;
+	const struct images_options *options;
+	VECTOR(struct group) groups;
+	struct idmap group_of_pid;
+	uint32_t *next; /* by code: index + 1 */
+	struct sink name;
+	struct arena names; /* of the image being built */
+};
+
+static uint16_t elf_machine(const struct perfdata *perf)
+{
+	static const struct {
+		const char *arch;
+		uint16_t machine;
+	} machines[] = {
+		{ "x86_64", EM_X86_64 }, { "aarch64", EM_AARCH64 }, { "s390x", EM_S390 },
+		{ "ppc64le", EM_PPC64 }, { "riscv64", EM_RISCV },   { "loongarch64", 258 },
+	};
+	const char *arch = perfdata_feature_text(perf, PERFDATA_FEATURE_ARCH);
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (strcmp(machines[i].arch, arch) == 0)
+			return machines[i].machine;
+	return EM_X86_64;
+}
+
+static struct group *group_of(struct build *build, uint32_t pid)
+{
+	uint32_t *slot = idmap_put(&build->group_of_pid, pid);
+	if (!slot)
+		return NULL;
+	if (!*slot) {
+		struct group *group = vector_push(&build->groups);
+		if (!group)
+			return NULL;
+		group->pid = pid;
+		*slot = (uint32_t)build->groups.count;
+	}
+	return &build->groups.items[*slot - 1];
+}
+
+static int add_to_group(struct build *build, uint32_t index, uint32_t pid)
+{
+	struct group *group = group_of(build, pid);
+	if (!group)
+		return STATUS_NO_MEMORY;
+	if (group->last)
+		build->next[group->last - 1] = index + 1;
+	else
+		group->first = index + 1;
+	group->last = index + 1;
+	group->count++;
+	if (!group->has_unwinding) {
+		struct jitdump_unwinding_info info;
+		group->has_unwinding = load_code_unwinding(build->load, index, &info);
+	}
+	return 0;
+}
+
+/* Lists what is to be in images, by process. */
+static int sort_out(struct build *build)
+{
+	const uint32_t count = load_code_count(build->load);
+	build->next = calloc(count ? count : 1, sizeof(*build->next));
+	if (!build->next || !vector_reserve(&build->images->codes, count))
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++) {
+		struct load_code code;
+		struct images_code *slot = vector_push(&build->images->codes);
+		if (!slot || load_code(build->load, i, &code) < 0)
+			return STATUS_NO_MEMORY;
+		*slot = (struct images_code){ .start_avma = code.start_avma,
+					      .end_avma = code.start_avma + code.size,
+					      .time_ns = code.time_ns,
+					      .image = IMAGES_NONE,
+					      .pid = code.pid };
+		const bool is_code =
+		    code.size && code.size <= SIZE_LIMIT && slot->end_avma > slot->start_avma;
+		const bool is_wanted = !build->options->wanted || build->options->wanted[i];
+		if (is_code && is_wanted && !code.is_repeat && add_to_group(build, i, code.pid) < 0)
+			return STATUS_NO_MEMORY;
+	}
+	return 0;
+}
+
+static int name_of(struct build *build, const struct load_code *code, struct bytes *name)
+{
+	*name = code->name;
+	if (!build->options->human_names)
+		return 0;
+	struct name_parts parts;
+	sink_reset(&build->name);
+	names_split(code->name, code->runtime, &parts, &build->name);
+	uint8_t *copy =
+	    sink_failed(&build->name) ? NULL : arena_alloc(&build->names, build->name.size, 1, 1);
+	if (!copy)
+		return STATUS_NO_MEMORY;
+	memcpy(copy, build->name.data, build->name.size);
+	*name = (struct bytes){ copy, build->name.size };
+	return 0;
+}
+
+static int add_function(struct build *build, struct image *image, struct lines *lines,
+			uint32_t index)
+{
+	struct load_code code;
+	struct image_function function;
+	int got = load_code(build->load, index, &code);
+	if (got == 0)
+		got = name_of(build, &code, &function.name);
+	if (got < 0)
+		return got;
+	function.start_avma = code.start_avma;
+	function.size = code.size;
+	function.code = code.code;
+	got = image_function(image, &function);
+	struct jitdump_debug_walk walk;
+	if (got == 0 && load_code_lines(build->load, index, &walk))
+		got = lines_put(lines, &walk, &code);
+	struct jitdump_unwinding_info info;
+	if (got == 0 && load_code_unwinding(build->load, index, &info))
+		got = image_unwinding(image, info.unwinding, info.eh_frame_hdr_size);
+	return got;
+}
+
+/* Tables for unwinding must not come to lie where the process has anything else. */
+static int avoid_mappings(struct build *build, struct image *image, uint32_t pid)
+{
+	struct perfdata *perf = load_recording(build->load);
+	struct perfdata_record record;
+	struct perfdata_mmap map;
+	int got = 0;
+	perfdata_rewind(perf);
+	while (got == 0 && perfdata_next(perf, &record) > 0)
+		if ((record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2) &&
+		    perfdata_decode_mmap(perf, &record, &map) == 0 && map.pid == pid)
+			got = image_avoid(image, map.start_avma, map.size);
+	return got;
+}
+
+static const char *program_of(const struct build *build, uint32_t pid)
+{
+	const char *path = load_program_of(build->load, pid);
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static int store_image(struct build *build, struct image *image, struct images_image *item)
+{
+	struct image_store *store = build->options->store;
+	const struct bytes build_id = image_build_id(image);
+	int fd;
+	int got = image_store_begin(store, &fd);
+	if (got == 0)
+		got = image_write(image, fd);
+	struct stat file;
+	if (got == 0 && fstat(fd, &file) == 0)
+		build->images->bytes += (uint64_t)file.st_blocks * BLOCK_BYTES;
+	if (got == 0)
+		got = image_store_commit(store, item->pid, program_of(build, item->pid), build_id,
+					 &item->path);
+	if (got == 0)
+		memcpy(item->build_id, build_id.data, sizeof(item->build_id));
+	return got;
+}
+
+static int take_places(struct build *build, struct image *image, const struct group *group)
+{
+	struct images *images = build->images;
+	struct images_image *item = vector_push(&images->items);
+	if (!item)
+		return STATUS_NO_MEMORY;
+	*item =
+	    (struct images_image){ .pid = group->pid,
+				   .first_unwind_map = (uint32_t)images->unwind_maps.count,
+				   .unwind_map_count = (uint32_t)image_unwind_map_count(image) };
+	for (size_t i = 0; i < item->unwind_map_count; i++) {
+		struct image_unwind_map *map = vector_push(&images->unwind_maps);
+		if (!map)
+			return STATUS_NO_MEMORY;
+		*map = image_unwind_map(image, i);
+	}
+	uint32_t function = 0;
+	for (uint32_t i = group->first; i; i = build->next[i - 1]) {
+		images->codes.items[i - 1].image = (uint32_t)images->items.count - 1;
+		images->codes.items[i - 1].file_off = image_file_off(image, function++);
+	}
+	return store_image(build, image, item);
+}
+
+static int build_one(struct build *build, const struct group *group)
+{
+	struct image *image;
+	const struct image_options options = {
+		.elf_machine = elf_machine(load_recording(build->load)),
+		.producer = build->options->producer,
+	};
+	int got = image_new(&image, &options);
+	if (got < 0)
+		return got;
+	struct lines lines = { .image = image, .last_source = UINT32_MAX };
+	for (uint32_t i = group->first; got == 0 && i; i = build->next[i - 1])
+		got = add_function(build, image, &lines, i - 1);
+	if (got == 0 && group->has_unwinding)
+		got = avoid_mappings(build, image, group->pid);
+	if (got == 0)
+		got = image_finish(image);
+	if (got == 0)
+		got = take_places(build, image, group);
+	lines_clear(&lines);
+	image_free(image);
+	arena_clear(&build->names);
+	return got;
+}
+
+int images_build(struct images *images, struct load *load, const struct images_options *options)
+{
+	struct build build = { .images = images, .load = load, .options = options };
+	int got = sort_out(&build);
+	for (size_t i = 0; got == 0 && i < build.groups.count; i++)
+		got = build_one(&build, &build.groups.items[i]);
+	vector_clear(&build.groups);
+	idmap_clear(&build.group_of_pid);
+	sink_clear(&build.name);
+	free(build.next);
+	return got;
+}
+
+void images_clear(struct images *images)
+{
+	vector_clear(&images->codes);
+	vector_clear(&images->items);
+	vector_clear(&images->unwind_maps);
+}

@@ -1,0 +1,79 @@
+#include "inject/inject.h"
+
+#include "base/status.h"
+#include "inject/hits.h"
+
+#include <stdlib.h>
+
+static int build_images(struct images *images, struct load *load,
+			const struct inject_options *options, struct image_store *store)
+{
+	struct images_options how = { .store = store,
+				      .producer = options->producer,
+				      .human_names = options->human_names };
+	uint8_t *hits = NULL;
+	int got = 0;
+	if (options->only_sampled) {
+		hits = calloc(load_code_count(load) + 1u, 1);
+		got = hits ? hits_find(load, hits) : STATUS_NO_MEMORY;
+		how.wanted = hits;
+	}
+	if (got == 0)
+		got = images_build(images, load, &how);
+	free(hits);
+	return got;
+}
+
+static int write_output(const struct images *images, struct load *load,
+			const struct inject_options *options, struct inject_result *result)
+{
+	struct inject_output *output;
+	int got = inject_output_open(&output, options->output, load_recording(load));
+	if (got < 0)
+		return got;
+	for (size_t i = 0; i < images->items.count; i++) {
+		const struct images_image *image = &images->items.items[i];
+		inject_output_build_id(output, PERFDATA_CPUMODE_USER, -1,
+				       (struct bytes){ image->build_id, sizeof(image->build_id) },
+				       image->path);
+	}
+	const struct replay_options replay = { .load = load,
+					       .images = images,
+					       .output = output,
+					       .only_needed = options->only_sampled };
+	got = replay_run(&replay, &result->counts);
+	if (got == 0)
+		return inject_output_commit(output);
+	inject_output_abandon(output);
+	return got;
+}
+
+static void count_codes(const struct images *images, struct inject_result *result)
+{
+	result->image_count = (uint32_t)images->items.count;
+	result->image_bytes = images->bytes;
+	for (size_t i = 0; i < images->codes.count; i++)
+		result->code_count += images->codes.items[i].image != IMAGES_NONE;
+}
+
+int inject_run(struct load *load, const struct inject_options *options,
+	       struct inject_result *result)
+{
+	struct images images = { 0 };
+	struct image_store *store;
+	*result = (struct inject_result){ .failed = "the images" };
+	int got = image_store_open(&store, options->output, options->cache_dir);
+	if (got < 0)
+		return got;
+	got = build_images(&images, load, options, store);
+	if (got == 0) {
+		result->failed = options->output;
+		got = write_output(&images, load, options, result);
+	}
+	if (got == 0)
+		got = image_store_remove_older(store);
+	count_codes(&images, result);
+	images_clear(&images);
+	image_store_close(store);
+	return got;
+}

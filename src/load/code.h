@@ -1,0 +1,88 @@
+/* code.h - each piece of code that runtimes announced, and whose an address was.
+ *
+ *   options.keep_code = true;  load_open(&load, &options, &error);
+ *   for (uint32_t i = 0; i < load_code_count(load); i++) {
+ *           struct load_code code;
+ *           load_code(load, i, &code);
+ *           ...
+ *   }
+ *   load_owner_at(load, &(struct load_place){ pid, avma, time_ns }, &owner);
+ *
+ * A piece is a name at a range of addresses: one CODE_LOAD or CODE_MOVE of a jitdump, one
+ * line of a perf map. All borrow from the load. One thread.
+ */
+#ifndef LOAD_CODE_H
+#define LOAD_CODE_H
+
+#include "format/jitdump/debug.h"
+#include "load/load.h"
+#include "names/names.h"
+
+struct load_code {
+	struct bytes name; /* as the producer wrote it */
+	uint32_t pid;
+	uint64_t start_avma;
+	uint64_t size;     /* as announced, or up to the next one where that was 0 */
+	uint64_t time_ns;  /* in the recording's clock; 0: before it, or not known */
+	struct bytes code; /* its first bytes, at most `size`; empty where nobody kept them */
+	enum runtime runtime;
+	bool is_repeat; /* the same name at the same place came before: never an owner */
+};
+
+/* 0 where load_options.keep_code was not set. */
+uint32_t load_code_count(const struct load *load);
+/* Returns 0 or STATUS_NO_MEMORY. */
+int load_code(struct load *load, uint32_t index, struct load_code *code);
+
+/* Its line entries; false where the producer told none. */
+bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_walk *walk);
+
+/* Its unwinding information; false where the producer told none. */
+bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwinding_info *info);
+
+struct load_place {
+	uint32_t pid;
+	uint64_t avma;
+	uint64_t time_ns;
+	bool is_return; /* a return address: the owner of the byte before is meant */
+};
+
+enum load_owner_kind {
+	LOAD_OWNER_NOBODY, /* nothing is known, or it was code that was unloaded */
+	LOAD_OWNER_CODE,
+	LOAD_OWNER_FILE,   /* a mapped file: its own symbols speak */
+	LOAD_OWNER_MEMORY, /* memory without a file, of which nobody said more */
+};
+
+struct load_owner {
+	enum load_owner_kind kind;
+	uint32_t code; /* LOAD_OWNER_CODE: for load_code() */
+	/* LOAD_OWNER_FILE and _MEMORY: the mapping. */
+	uint64_t start_avma;
+	uint64_t size;
+	uint64_t file_off;
+	const char *path;
+	struct bytes build_id; /* empty where not known */
+	/* The answer holds for the address from the one time up to before the other. */
+	uint64_t valid_from_ns;
+	uint64_t valid_to_ns;
+};
+
+/* Whose it is by the rules of every report (resolve.c). Returns 0 or STATUS_NO_MEMORY. */
+int load_owner_at(struct load *load, const struct load_place *place, struct load_owner *owner);
+
+struct perfdata_sample;
+
+/* The addresses that unwinding finds in a sample's piece of stack, innermost first; those
+ * behind the first are return addresses. Returns how many.
+ */
+size_t load_unwound(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
+		    size_t limit);
+
+/* The path of the program that a process runs, or "". */
+const char *load_program_of(const struct load *load, uint32_t pid);
+
+/* The reader of the recording, for those who copy its records; the load keeps it. */
+struct perfdata *load_recording(struct load *load);
+
+#endif

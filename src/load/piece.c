@@ -1,0 +1,205 @@
+/* The pieces of code that were announced, kept one by one (code.h). */
+#include "load/code.h"
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "load/load_internal.h"
+
+#include <stdlib.h>
+
+int load_keep_piece(struct load *load, const struct piece *piece)
+{
+	if (!load->options.keep_code)
+		return 0;
+	while (load->first_pieces.count <= piece->code)
+		if (!vector_push(&load->first_pieces))
+			return STATUS_NO_MEMORY;
+	struct piece *slot = vector_push(&load->pieces);
+	if (!slot)
+		return STATUS_NO_MEMORY;
+	*slot = *piece;
+	uint32_t *first = &load->first_pieces.items[piece->code];
+	if (!*first)
+		*first = (uint32_t)load->pieces.count;
+	return 0;
+}
+
+const struct piece *load_first_piece(const struct load *load, uint32_t code)
+{
+	const uint32_t first = code < load->first_pieces.count ? load->first_pieces.items[code] : 0;
+	return first ? &load->pieces.items[first - 1] : NULL;
+}
+
+int load_keep_reader(struct load *load, uint32_t source, struct bytes dump)
+{
+	if (!load->options.keep_code)
+		return 0;
+	struct jitdump_reader *reader = arena_new(&load->scratch, struct jitdump_reader, 1);
+	if (!reader)
+		return STATUS_NO_MEMORY;
+	if (jitdump_reader_init(reader, dump) == 0)
+		load->sources.items[source].reader = reader;
+	return 0;
+}
+
+uint32_t load_code_count(const struct load *load)
+{
+	return (uint32_t)load->pieces.count;
+}
+
+static struct source *source_of(const struct load *load, const struct piece *piece)
+{
+	return &load->sources.items[load->codes.items[piece->code].source];
+}
+
+/* A size that was not told ends where the timeline lets it end. */
+static uint64_t size_of(const struct load *load, const struct piece *piece)
+{
+	struct timeline_hit hit;
+	if (piece->size)
+		return piece->size;
+	timeline_find(load->timeline, piece->pid, piece->start_avma, piece->time_ns, &hit);
+	return hit.start_avma == piece->start_avma && hit.layer != LAYER_NONE ? hit.size : 0;
+}
+
+bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_walk *walk)
+{
+	const struct piece *piece = &load->pieces.items[index];
+	struct source *source = source_of(load, piece);
+	struct jitdump_record record;
+	if (!piece->debug_before || !source->reader ||
+	    jitdump_reader_at(source->reader, piece->record_off - piece->debug_before, &record) !=
+		1)
+		return false;
+	if (!source->has_style) {
+		source->style = jitdump_debug_style(source->reader->file);
+		source->has_style = true;
+	}
+	jitdump_debug_walk_init(walk, &record, source->style);
+	return true;
+}
+
+bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwinding_info *info)
+{
+	const struct piece *piece = &load->pieces.items[index];
+	const struct source *source = source_of(load, piece);
+	struct jitdump_record record;
+	if (!piece->unwinding_before || !source->reader ||
+	    jitdump_reader_at(source->reader, piece->record_off - piece->unwinding_before,
+			      &record) != 1)
+		return false;
+	*info = record.unwinding_info;
+	return true;
+}
+
+static size_t slot_of(const struct load *load, uint32_t code, uint64_t start_avma)
+{
+	size_t at = hash_mix(start_avma, code) & (load->piece_slot_count - 1);
+	for (; load->piece_slots[at]; at = (at + 1) & (load->piece_slot_count - 1)) {
+		const struct piece *piece = &load->pieces.items[load->piece_slots[at] - 1];
+		if (piece->code == code && piece->start_avma == start_avma)
+			break;
+	}
+	return at;
+}
+
+/* Code that was moved away and back, or a line that was told twice: the first stands for all. */
+static bool index_pieces(struct load *load)
+{
+	size_t count = 64;
+	while (count < load->pieces.count * 2)
+		count *= 2;
+	load->piece_slots = calloc(count, sizeof(*load->piece_slots));
+	if (!load->piece_slots)
+		return false;
+	load->piece_slot_count = count;
+	for (uint32_t i = 0; i < load->pieces.count; i++) {
+		const struct piece *piece = &load->pieces.items[i];
+		const size_t at = slot_of(load, piece->code, piece->start_avma);
+		if (!load->piece_slots[at])
+			load->piece_slots[at] = i + 1;
+	}
+	return true;
+}
+
+/* index + 1 of the piece that stands for all of its name at its place; 0: none. */
+static uint32_t first_of(const struct load *load, uint32_t code, uint64_t start_avma)
+{
+	return load->piece_slots[slot_of(load, code, start_avma)];
+}
+
+int load_code(struct load *load, uint32_t index, struct load_code *code)
+{
+	const struct piece *piece = &load->pieces.items[index];
+	const struct source *source = source_of(load, piece);
+	struct jitdump_record record;
+	if (!load->piece_slot_count && !index_pieces(load))
+		return STATUS_NO_MEMORY;
+	*code = (struct load_code){ .name = load->codes.items[piece->code].name,
+				    .pid = piece->pid,
+				    .start_avma = piece->start_avma,
+				    .size = size_of(load, piece),
+				    .time_ns = piece->time_ns,
+				    .runtime = source->runtime };
+	code->is_repeat = first_of(load, piece->code, piece->start_avma) != index + 1;
+	if (!piece->record_off || !source->reader ||
+	    jitdump_reader_at(source->reader, piece->record_off, &record) != 1 ||
+	    record.id != JITDUMP_CODE_LOAD)
+		return 0;
+	code->code = record.code_load.code;
+	if (code->code.size > code->size)
+		code->code.size = (size_t)code->size;
+	return 0;
+}
+
+static void own_mapping(const struct load *load, const struct timeline_hit *hit,
+			struct load_owner *owner)
+{
+	const struct object *object = &load->objects.items[hit->object];
+	const uint32_t id = object->build_id ? object->build_id : object->feature_build_id;
+	owner->kind = object->kind == OBJECT_ANONYMOUS ? LOAD_OWNER_MEMORY : LOAD_OWNER_FILE;
+	owner->start_avma = hit->start_avma;
+	owner->size = hit->size;
+	owner->file_off = hit->file_off;
+	owner->path = intern_get(&load->strings, object->path);
+	if (id)
+		owner->build_id = intern_get_bytes(&load->strings, id);
+}
+
+int load_owner_at(struct load *load, const struct load_place *place, struct load_owner *owner)
+{
+	const struct address address = { .pid = place->pid,
+					 .avma = place->avma,
+					 .time_ns = place->time_ns,
+					 .is_return = place->is_return };
+	struct decision decision;
+	if (!load->piece_slot_count && !index_pieces(load))
+		return STATUS_NO_MEMORY;
+	load_decide(load, &address, &decision);
+	*owner = (struct load_owner){ .valid_from_ns = decision.valid_from_ns,
+				      .valid_to_ns = decision.valid_to_ns };
+	const struct timeline_hit *hit = &decision.hit;
+	if (decision.speaker == SPEAKER_MAPPING) {
+		own_mapping(load, hit, owner);
+		return 0;
+	}
+	if (decision.speaker == SPEAKER_NONE || hit->was_unloaded)
+		return 0;
+	const uint32_t piece = first_of(load, hit->object, hit->start_avma);
+	if (piece) {
+		owner->kind = LOAD_OWNER_CODE;
+		owner->code = piece - 1;
+	}
+	return 0;
+}
+
+const char *load_program_of(const struct load *load, uint32_t pid)
+{
+	const struct process *process = load_process_find(load, pid);
+	return intern_get(&load->strings, process ? process->exe : 0);
+}
+
+struct perfdata *load_recording(struct load *load)
+{
+	return load->perf;
+}
