@@ -151,11 +151,13 @@ static int commit_beside(struct image_store *store, struct stored *image)
 
 static const char *path_of(struct image_store *store, const struct stored *image)
 {
-	const char *root = store->is_cache ? "/polyperf" : store->root_path;
-	const size_t room = strlen(root) + sizeof(image->folder) + sizeof(image->file) + 3;
+	const char *root = store->root_path;
+	const size_t room =
+	    strlen(root) + sizeof("/jit//") + sizeof(image->folder) + sizeof(image->file);
 	char *path = arena_new(&store->paths, char, room);
 	if (path)
-		(void)snprintf(path, room, "%s/%s/%s", root, image->folder, image->file);
+		(void)snprintf(path, room, "%s%s/%s/%s", root, store->is_cache ? "/jit" : "",
+			       image->folder, image->file);
 	return path;
 }
 
@@ -186,7 +188,8 @@ int image_store_commit(struct image_store *store, uint32_t pid, const char *prog
 {
 	struct stored image = { .folder = "" };
 	int status = STATUS_CORRUPT;
-	if (build_id.size >= BUILD_ID_MIN && build_id.size <= BUILD_ID_MAX) {
+	if (store->begun.fd >= 0 && build_id.size >= BUILD_ID_MIN &&
+	    build_id.size <= BUILD_ID_MAX) {
 		make_names(&image, pid, program, build_id);
 		status = commit(store, &image, path);
 	}

@@ -13,13 +13,14 @@
  * Names come from contents, so a run that is interrupted never damages what an older OUT.data
  * refers to: images come before OUT.data, older ones go after it.
  *
- * Or in a build-id cache of perf's layout, where perf report, annotate and archive, and a
- * debuginfod pointed at it, find an image by its build id alone; nothing lies at the path that
- * records name.
+ * Or in a build-id cache of perf's layout, where perf report, annotate and archive find an image
+ * by its build id alone. As for every file in such a cache there are the path that records name
+ * (perf buildid-cache lists only those that lead to something; jit is where perf lets JITs write)
+ * and what perf adds for it. The two are one file.
  *
- *   CACHE/polyperf/PID-<16 hex>/jitted-<program>.so/<build id>/elf        named without CACHE
- *   CACHE/.build-id/<2 hex>/<the rest>  ->  ../../polyperf/PID-<16 hex>/jitted-<program>.so/<build
- * id>
+ *   CACHE/jit/PID-<16 hex>/jitted-<program>.so
+ *   CACHE/<that path>/<build id>/elf
+ *   CACHE/.build-id/<2 hex>/<the rest>  ->  ../../<that path>/<build id>
  *
  * An image appears complete and synced or not at all. Folders below OUT.data's or below CACHE are
  * made where they are missing, and none is entered that is a link, or belongs to anybody but us,
@@ -51,10 +52,9 @@ int image_store_default_cache(char **cache_dir);
 int image_store_begin(struct image_store *store, int *fd);
 
 /* Gives it its place and name; the fd is closed in any case. `program` is made safe for a file
- * name,
- * "" stands for "code". `build_id`: 8 to 20 bytes. An equal file that is there already stays,
+ * name, "" stands for "code". `build_id`: 8 to 20 bytes. An equal file that is there already stays,
  * another one of that name is replaced. *path is absolute and lives as long as the store. Returns
- * as begin does, or STATUS_CORRUPT for a build id of another size.
+ * as begin does, or STATUS_CORRUPT for a build id of another size or if nothing was begun.
  */
 int image_store_commit(struct image_store *store, uint32_t pid, const char *program,
 		       struct bytes build_id, const char **path);

@@ -7,50 +7,58 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 256, PREFIX_DIGITS = 2 };
+enum { PREFIX_DIGITS = 2 };
 
-/* The user's own folder, in which links are as good as anywhere: made with its parents. */
-int store_open_cache(struct image_store *store)
+static int make_with_parents(char *path, mode_t mode)
 {
-	char *path = strdup(store->root_path);
-	if (!path)
-		return STATUS_NO_MEMORY;
-	int status = 0;
-	for (char *at = path + strspn(path, "/"); status == 0 && *at; at += strspn(at, "/")) {
+	for (char *at = path + strspn(path, "/"); *at; at += strspn(at, "/")) {
 		at += strcspn(at, "/");
 		const char end = *at;
 		*at = '\0';
-		if (mkdir(path, store->folder_mode) != 0 && errno != EEXIST)
-			status = STATUS_IO;
+		const bool is_there = mkdir(path, mode) == 0 || errno == EEXIST;
 		*at = end;
+		if (!is_there)
+			return STATUS_IO;
 	}
-	if (status == 0)
-		store->root_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (store->root_fd < 0)
-		status = STATUS_IO;
-	const int error = errno;
-	free(path);
-	errno = error;
-	return status;
+	return 0;
 }
 
-static void image_folder(const struct stored *image, char path[PATH_ROOM])
+/* The user's own folder, in which links are as good as anywhere. */
+int store_open_cache(struct image_store *store)
 {
-	(void)snprintf(path, PATH_ROOM, "polyperf/%s/%s/%s", image->folder, image->file,
-		       image->build_id);
+	if (make_with_parents(store->root_path, store->folder_mode) < 0)
+		return STATUS_IO;
+	char *real = realpath(store->root_path, NULL);
+	if (!real)
+		return errno == ENOMEM ? STATUS_NO_MEMORY : STATUS_IO;
+	free(store->root_path);
+	store->root_path = real;
+	store->root_fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return store->root_fd < 0 ? STATUS_IO : 0;
+}
+
+/* From the cache on: the folder of what perf adds for the image. */
+static int added_folder(const struct image_store *store, const struct stored *image,
+			char path[PATH_MAX])
+{
+	const int size = snprintf(path, PATH_MAX, "%s/jit/%s/%s/%s", store->root_path + 1,
+				  image->folder, image->file, image->build_id);
+	errno = ENAMETOOLONG;
+	return size < PATH_MAX - (int)sizeof("../../") ? 0 : STATUS_IO;
 }
 
 /* An id may be in the cache already, under another name: as good, if something is there. */
 static int link_build_id(struct image_store *store, struct stored *image, const char *folder)
 {
 	char prefix[sizeof(".build-id/") + PREFIX_DIGITS];
-	char target[PATH_ROOM + 8];
-	char elf[sizeof(image->build_id) + 8];
+	char target[PATH_MAX + sizeof("../../")];
+	char elf[sizeof(image->build_id) + sizeof("/elf")];
 	const char *rest = image->build_id + PREFIX_DIGITS;
 	int prefix_fd;
 	(void)snprintf(prefix, sizeof(prefix), ".build-id/%.*s", PREFIX_DIGITS, image->build_id);
@@ -70,15 +78,35 @@ static int link_build_id(struct image_store *store, struct stored *image, const 
 	return status;
 }
 
+static int put_at_its_path(struct image_store *store, struct stored *image, int elf_folder_fd)
+{
+	char folder[sizeof("jit/") + STORE_FOLDER_ROOM];
+	int folder_fd;
+	(void)snprintf(folder, sizeof(folder), "jit/%s", image->folder);
+	int status = store_folder_make(store->root_fd, folder, store->folder_mode, &folder_fd);
+	if (status < 0)
+		return status;
+	status =
+	    store_second_name(elf_folder_fd, "elf", folder_fd, image->file, &image->is_name_new);
+	(void)fsync(folder_fd);
+	const int error = errno;
+	close(folder_fd);
+	errno = error;
+	return status;
+}
+
 int store_commit_to_cache(struct image_store *store, struct stored *image)
 {
-	char path[PATH_ROOM];
+	char path[PATH_MAX];
 	int folder_fd;
-	image_folder(image, path);
-	int status = store_folder_make(store->root_fd, path, store->folder_mode, &folder_fd);
+	int status = added_folder(store, image, path);
+	if (status == 0)
+		status = store_folder_make(store->root_fd, path, store->folder_mode, &folder_fd);
 	if (status < 0)
 		return status;
 	status = store_file_publish(&store->begun, folder_fd, "elf", &image->is_new);
+	if (status == 0)
+		status = put_at_its_path(store, image, folder_fd);
 	const int error = errno;
 	close(folder_fd);
 	errno = error;
@@ -86,24 +114,32 @@ int store_commit_to_cache(struct image_store *store, struct stored *image)
 }
 
 /* The folders go as far as nothing else is in them. */
+static void remove_with_parents(int root_fd, char *path)
+{
+	(void)unlinkat(root_fd, path, 0);
+	for (char *slash; (slash = strrchr(path, '/'));) {
+		*slash = '\0';
+		if (unlinkat(root_fd, path, AT_REMOVEDIR) != 0)
+			break;
+	}
+}
+
 void store_discard_from_cache(struct image_store *store, const struct stored *image)
 {
-	char path[PATH_ROOM + 8];
+	char path[PATH_MAX + sizeof("/elf")];
 	const int error = errno;
 	if (image->is_link_new) {
 		(void)snprintf(path, sizeof(path), ".build-id/%.*s/%s", PREFIX_DIGITS,
 			       image->build_id, image->build_id + PREFIX_DIGITS);
-		(void)unlinkat(store->root_fd, path, 0);
+		remove_with_parents(store->root_fd, path);
 	}
-	image_folder(image, path);
-	if (image->is_new) {
+	if (image->is_name_new) {
+		(void)snprintf(path, sizeof(path), "jit/%s/%s", image->folder, image->file);
+		remove_with_parents(store->root_fd, path);
+	}
+	if (image->is_new && added_folder(store, image, path) == 0) {
 		strncat(path, "/elf", sizeof(path) - strlen(path) - 1);
-		(void)unlinkat(store->root_fd, path, 0);
-		for (char *slash; (slash = strrchr(path, '/'));) {
-			*slash = '\0';
-			if (unlinkat(store->root_fd, path, AT_REMOVEDIR) != 0)
-				break;
-		}
+		remove_with_parents(store->root_fd, path);
 	}
 	errno = error;
 }

@@ -174,6 +174,41 @@ int store_file_publish(struct store_file *file, int folder_fd, const char *name,
 	return status;
 }
 
+static bool are_one(int folder_fd, const char *name, int other_fd, const char *other)
+{
+	struct stat a;
+	struct stat b;
+	return fstatat(folder_fd, name, &a, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       fstatat(other_fd, other, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/* Puts what has the name `unfinished` at `name`, or removes it. */
+static int replace(int folder_fd, const char *unfinished, const char *name)
+{
+	if (renameat(folder_fd, unfinished, folder_fd, name) == 0)
+		return 0;
+	const int error = errno;
+	(void)unlinkat(folder_fd, unfinished, 0);
+	errno = error;
+	return STATUS_IO;
+}
+
+int store_second_name(int folder_fd, const char *name, int other_fd, const char *other,
+		      bool *is_new)
+{
+	char unfinished[NAME_ROOM];
+	*is_new = !are_one(folder_fd, name, other_fd, other);
+	if (!*is_new || linkat(folder_fd, name, other_fd, other, 0) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return STATUS_IO;
+	make_name(unfinished);
+	if (linkat(folder_fd, name, other_fd, unfinished, 0) != 0)
+		return STATUS_IO;
+	return replace(other_fd, unfinished, other);
+}
+
 int store_link(int folder_fd, const char *name, const char *target)
 {
 	char unfinished[NAME_ROOM];
@@ -184,10 +219,5 @@ int store_link(int folder_fd, const char *name, const char *target)
 	make_name(unfinished);
 	if (symlinkat(target, folder_fd, unfinished) != 0)
 		return STATUS_IO;
-	if (renameat(folder_fd, unfinished, folder_fd, name) == 0)
-		return 0;
-	const int error = errno;
-	(void)unlinkat(folder_fd, unfinished, 0);
-	errno = error;
-	return STATUS_IO;
+	return replace(folder_fd, unfinished, name);
 }

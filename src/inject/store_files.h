@@ -29,6 +29,10 @@ void store_file_drop(struct store_file *file);
  */
 int store_file_publish(struct store_file *file, int folder_fd, const char *name, bool *is_new);
 
+/* Gives the file `name` the second name `other`, in place of what has that. *is_new: it had not. */
+int store_second_name(int folder_fd, const char *name, int other_fd, const char *other,
+		      bool *is_new);
+
 /* Makes `name` a link to `target`, also if it is one to something else. */
 int store_link(int folder_fd, const char *name, const char *target);
 

@@ -17,12 +17,13 @@ struct stored {
 	char file[STORE_FILE_ROOM];     /* jitted-<program>.so */
 	char build_id[44];              /* hex, of a cache */
 	bool is_new;
-	bool is_link_new; /* of a cache */
+	bool is_name_new; /* of a cache: in its folder jit ... */
+	bool is_link_new; /* ... and in .build-id */
 };
 
 struct image_store {
 	bool is_cache;
-	char *root_path; /* OUT.data.d, absolute; or the cache */
+	char *root_path; /* OUT.data.d; or the cache, absolute once it is open */
 	char *root_name; /* in parent_fd; beside only */
 	int parent_fd;   /* beside only: the folder that OUT.data is in */
 	int root_fd;     /* -1: not opened yet */

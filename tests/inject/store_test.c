@@ -239,6 +239,8 @@ static void what_was_not_committed_is_dropped(void **state)
 	assert_int_equal(image_store_begin(store, &fd), 0);
 	assert_int_equal(image_store_commit(store, 1, "x", (struct bytes){ ID_A, 21 }, &path),
 			 STATUS_CORRUPT);
+	assert_int_equal(image_store_commit(store, 1, "x", (struct bytes){ ID_A, 20 }, &path),
+			 STATUS_CORRUPT);
 	image_store_close(store);
 	assert_int_equal(entries(), 0);
 	image_store_close(NULL);
@@ -388,51 +390,102 @@ static void discarding_takes_back_what_is_new(void **state)
 	assert_int_equal(entries(), 0);
 }
 
-#define CACHED "polyperf/7-a1b2c3d4e5f60718/jitted-node.so/a1b2c3d4e5f60718293a4b5c6d7e8f9011223344"
+#define NAMED "jit/7-a1b2c3d4e5f60718/jitted-node.so"
 #define LINKED ".build-id/a1/b2c3d4e5f60718293a4b5c6d7e8f9011223344"
+#define BUILD_ID "a1b2c3d4e5f60718293a4b5c6d7e8f9011223344"
+
+static const char *in_cache(const char *path)
+{
+	static char joined[2 * PATH_MAX];
+	(void)snprintf(joined, sizeof(joined), "%s/%s", cache, path);
+	return joined;
+}
+
+/* What the build id of the first image leads to. */
+static void expect_link(uint32_t pid)
+{
+	static char target[PATH_MAX];
+	char expected[2 * PATH_MAX];
+	const ssize_t size = readlink(in_cache(LINKED), target, sizeof(target) - 1);
+	assert_true(size > 0);
+	target[size] = '\0';
+	(void)snprintf(expected, sizeof(expected),
+		       "../..%s/jit/%u-a1b2c3d4e5f60718/jitted-node.so/" BUILD_ID, cache, pid);
+	assert_string_equal(target, expected);
+}
 
 static void caches_have_the_layout_of_perf(void **state)
 {
 	(void)state;
-	char target[256] = "";
 	struct image_store *store = open_store(cache);
 	const char *path = put(store, (struct image){ 7, "node", ID_A, "one" });
-	assert_string_equal(path, "/polyperf/7-a1b2c3d4e5f60718/jitted-node.so");
-	expect_content(in_folder("deep/cache/" CACHED "/elf"), "one");
-	assert_int_equal(mode_of(in_folder("deep/cache/" CACHED "/elf")), 0644);
-	assert_true(readlink(in_folder("deep/cache/" LINKED), target, sizeof(target) - 1) > 0);
-	assert_string_equal(target, "../../" CACHED);
-	expect_content(in_folder("deep/cache/" LINKED "/elf"), "one");
-	const int all = entries();
+	assert_string_equal(path, in_cache(NAMED));
+	expect_content(path, "one");
+	assert_int_equal(mode_of(path), 0644);
+	expect_link(7);
+	expect_content(in_cache(LINKED "/elf"), "one");
+	assert_int_equal(mode_of(in_cache(".build-id")), 0755);
+	struct stat named;
+	struct stat added;
+	assert_int_equal(stat(path, &named), 0);
+	assert_int_equal(stat(in_cache(LINKED "/elf"), &added), 0);
+	assert_int_equal(named.st_ino, added.st_ino);
 	/* The same code in another process: the id leads to the first. */
-	path = put(store, (struct image){ 8, "node", ID_A, "one" });
-	assert_string_equal(path, "/polyperf/8-a1b2c3d4e5f60718/jitted-node.so");
-	assert_true(readlink(in_folder("deep/cache/" LINKED), target, sizeof(target) - 1) > 0);
-	assert_string_equal(target, "../../" CACHED);
+	(void)put(store, (struct image){ 8, "node", ID_A, "one" });
+	expect_link(7);
 	assert_int_equal(image_store_remove_older(store), 0);
+	expect_content(in_cache(NAMED), "one");
 	image_store_discard(store);
 	image_store_close(store);
-	assert_int_equal(entries(), 4); /* deep, cache, .build-id, a1 */
-	assert_true(all > 4);
+	assert_int_equal(entries(), 2); /* deep/cache */
 }
 
-static void dangling_links_of_a_cache_are_mended(void **state)
+static void what_is_wrong_in_a_cache_is_mended(void **state)
 {
 	(void)state;
 	struct image_store *store = open_store(cache);
 	(void)put(store, (struct image){ 7, "node", ID_A, "one" });
 	image_store_close(store);
-	assert_int_equal(unlink(in_folder("deep/cache/" LINKED)), 0);
-	assert_int_equal(symlink("nowhere", in_folder("deep/cache/" LINKED)), 0);
+	assert_int_equal(unlink(in_cache(LINKED)), 0);
+	assert_int_equal(symlink("nowhere", in_cache(LINKED)), 0);
+	assert_int_equal(unlink(in_cache(NAMED)), 0);
+	write_file(in_cache(NAMED), "other");
 	const int all = entries();
 	store = open_store(cache);
 	(void)put(store, (struct image){ 7, "node", ID_A, "one" });
-	expect_content(in_folder("deep/cache/" LINKED "/elf"), "one");
+	expect_content(in_cache(NAMED), "one");
+	expect_link(7);
+	expect_content(in_cache(LINKED "/elf"), "one");
 	assert_int_equal(entries(), all);
-	/* What was there before stays. */
+	image_store_close(store);
+	/* Nothing is new now, so nothing is taken back. */
+	store = open_store(cache);
+	(void)put(store, (struct image){ 7, "node", ID_A, "one" });
 	image_store_discard(store);
 	image_store_close(store);
-	expect_content(in_folder("deep/cache/" CACHED "/elf"), "one");
+	assert_int_equal(entries(), all);
+	expect_content(in_cache(LINKED "/elf"), "one");
+}
+
+static void links_below_a_cache_are_not_entered(void **state)
+{
+	(void)state;
+	const char *path;
+	struct image image = { 7, "node", ID_A, "one" };
+	assert_int_equal(mkdir(in_folder("deep"), 0755), 0);
+	assert_int_equal(mkdir(cache, 0755), 0);
+	assert_int_equal(mkdir(in_folder("elsewhere"), 0755), 0);
+	assert_int_equal(symlink("../../elsewhere", in_cache("jit")), 0);
+	struct image_store *store = open_store(cache);
+	assert_int_equal(try_to_put(store, &image, &path), STATUS_DENIED);
+	image_store_close(store);
+	assert_int_equal(entries(), 4);
+	/* The cache itself may be one. */
+	assert_int_equal(unlink(in_cache("jit")), 0);
+	assert_int_equal(symlink("deep/cache", in_folder("link")), 0);
+	store = open_store(in_folder("link"));
+	assert_string_equal(put(store, image), in_cache(NAMED));
+	image_store_close(store);
 }
 
 static void file_systems_without_nameless_files_do(void **state)
@@ -551,9 +604,9 @@ static void the_default_cache_is_that_of_perf(void **state)
 	struct image_store *store;
 	assert_int_equal(image_store_open(&store, "-", NULL), 0);
 	assert_string_equal(put(store, (struct image){ 7, "node", ID_A, "one" }),
-			    "/polyperf/7-a1b2c3d4e5f60718/jitted-node.so");
+			    in_folder(".debug/" NAMED));
 	image_store_close(store);
-	expect_content(in_folder(".debug/" CACHED "/elf"), "one");
+	expect_content(in_folder(".debug/" LINKED "/elf"), "one");
 	unsetenv("HOME");
 	expect_default(".debug");
 }
@@ -574,7 +627,8 @@ int main(void)
 		TEST(older_images_go_though_there_is_no_new_one),
 		TEST(discarding_takes_back_what_is_new),
 		TEST(caches_have_the_layout_of_perf),
-		TEST(dangling_links_of_a_cache_are_mended),
+		TEST(what_is_wrong_in_a_cache_is_mended),
+		TEST(links_below_a_cache_are_not_entered),
 		TEST(file_systems_without_nameless_files_do),
 		TEST(outputs_in_no_folder_fail),
 		TEST(full_disks_are_told),
