@@ -5,7 +5,6 @@
  * says where its code lies by distances from itself, as if it lay behind the code, at the
  * next multiple of 8.
  */
-#include "base/status.h"
 #include "image/internal.h"
 
 enum {

@@ -2,7 +2,6 @@
  * into one buffer and fills holes with bytes, and here code stays where the caller has it and
  * holes stay holes. Source of the format: gABI, elf(5).
  */
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <elf.h>
@@ -100,7 +99,8 @@ static int make_symbols(struct image *image)
 	uint32_t *name_at = arena_new(&image->arena, uint32_t, image->names.texts.count + 1);
 	uint8_t *at = sink_reserve(out, (count + 1) * sizeof(Elf64_Sym));
 	if (!name_at || !at)
-		return STATUS_NO_MEMORY;
+		return name_at && (count + 1) * sizeof(Elf64_Sym) > out->limit ? STATUS_TOO_BIG
+									       : STATUS_NO_MEMORY;
 	sink_u8(names, 0);
 	memset(at, 0, sizeof(Elf64_Sym));
 	for (size_t i = 0; i < count; i++) {
@@ -119,7 +119,7 @@ static int make_symbols(struct image *image)
 					   .st_size = f->size };
 		memcpy(at + (i + 1) * sizeof(symbol), &symbol, sizeof(symbol));
 	}
-	return sink_failed(names) ? STATUS_NO_MEMORY : 0;
+	return sink_status(names);
 }
 
 static void place_text(struct image *image)

@@ -1,6 +1,5 @@
 #include "image/image.h"
 
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <stdlib.h>
@@ -120,13 +119,16 @@ int image_line(struct image *image, const struct image_line *line)
 	    image->lines.count ? &image->lines.items[image->lines.count - 1] : NULL;
 	if (last && last->offset >= line->offset)
 		image->lines_in_order = false;
-	if (image->lines.count >= NONE || !vector_reserve(&image->lines, 1))
+	/* A million of these calls: asked here, the common case is a comparison. */
+	if (image->lines.count == image->lines.capacity &&
+	    (image->lines.count >= NONE / ROW_MAX_SIZE || !vector_reserve(&image->lines, 1)))
 		return STATUS_NO_MEMORY;
+	/* libdw refuses a whole unit for one larger number; minified scripts have such columns. */
 	image->lines.items[image->lines.count] =
 	    (struct pending_line){ .offset = (uint32_t)line->offset,
 				   .file = line->file,
-				   .line = line->file ? line->line : 0,
-				   .column = line->column,
+				   .line = line->file && line->line <= INT32_MAX ? line->line : 0,
+				   .column = line->column <= UINT16_MAX ? line->column : 0,
 				   .order = (uint32_t)image->lines.count };
 	image->lines.count++;
 	return 0;
@@ -140,6 +142,13 @@ int image_inline(struct image *image, const struct image_inline *scope)
 	if (scope->offset >= f->size || !scope->size || scope->depth >= SCOPE_DEPTH)
 		return 0;
 	const uint64_t left = f->size - scope->offset;
+	const struct pending_scope *last =
+	    image->pending_scopes.count
+		? &image->pending_scopes.items[image->pending_scopes.count - 1]
+		: NULL;
+	if (last && (last->offset > scope->offset ||
+		     (last->offset == scope->offset && last->depth > scope->depth)))
+		image->scopes_in_order = false;
 	const uint32_t name = intern_bytes(&image->names, until_nul(scope->name));
 	struct pending_scope *slot =
 	    name == INTERN_NONE ? NULL : vector_push(&image->pending_scopes);
@@ -152,7 +161,7 @@ int image_inline(struct image *image, const struct image_inline *scope)
 		.depth = scope->depth,
 		.name = name,
 		.file = has_file ? scope->call_file : 0,
-		.line = scope->call_line,
+		.line = scope->call_line <= INT32_MAX ? scope->call_line : 0,
 		.order = (uint32_t)image->pending_scopes.count,
 	};
 	return 0;

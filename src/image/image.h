@@ -53,7 +53,7 @@ struct image_line {
 	uint64_t offset; /* into the function */
 	uint32_t file;   /* of image_source() */
 	uint32_t line;   /* from 1; 0: no source */
-	uint32_t column; /* from 1; 0: not known */
+	uint32_t column; /* from 1; 0: not known; told up to 65535 */
 };
 
 /* Code of another function that was inlined. Scopes come outermost first. */

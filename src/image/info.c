@@ -1,7 +1,6 @@
 /* .debug_info, .debug_abbrev, .debug_aranges, .debug_ranges, .debug_str (DWARF 4, sections 3,
  * 6.1 and 7.5). A unit a few functions: readers find the unit by its ranges, then search it.
  */
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <dwarf.h>
@@ -34,6 +33,7 @@ struct maker {
 		uint32_t at;   /* its abstract instance there, from the unit's start */
 	} * abstract;          /* by name */
 	uint32_t producer_at;
+	uint32_t folder_at;
 	size_t unit_start;
 	uint32_t unit; /* from 1 */
 };
@@ -62,9 +62,14 @@ static void put_abbrev(struct sink *out, unsigned code, unsigned tag,
 static void put_abbrevs(struct sink *out)
 {
 	static const unsigned UNIT[][2] = {
-		{ DW_AT_producer, DW_FORM_strp },        { DW_AT_name, DW_FORM_strp },
-		{ DW_AT_stmt_list, DW_FORM_sec_offset }, { DW_AT_low_pc, DW_FORM_addr },
-		{ DW_AT_ranges, DW_FORM_sec_offset },    { 0, 0 },
+		{ DW_AT_producer, DW_FORM_strp },
+		{ DW_AT_language, DW_FORM_data1 },
+		{ DW_AT_name, DW_FORM_strp },
+		{ DW_AT_comp_dir, DW_FORM_strp },
+		{ DW_AT_stmt_list, DW_FORM_sec_offset },
+		{ DW_AT_low_pc, DW_FORM_addr },
+		{ DW_AT_ranges, DW_FORM_sec_offset },
+		{ 0, 0 },
 	};
 	static const unsigned ABSTRACT[][2] = {
 		{ DW_AT_name, DW_FORM_strp },
@@ -145,7 +150,7 @@ static unsigned form_of(bool has_children, uint32_t file)
 static void put_function(struct maker *m, const struct described *d)
 {
 	const struct function *f = &m->image->functions.items[d->function];
-	const struct scope *scopes = m->image->scopes.items + d->first_scope;
+	const struct scope *scopes = scopes_of(m->image, d);
 	put_leb(m->info, ABBREV_FUNCTION + form_of(d->scope_count, d->file));
 	sink_u32(m->info, put_string(m, &m->image->names, f->name, m->name_at));
 	put_place(m, f->file_off, f->size, d->file, d->line);
@@ -199,14 +204,17 @@ static void put_unit(struct maker *m, const struct unit *unit)
 	sink_u8(out, sizeof(uint64_t));
 	put_leb(out, ABBREV_UNIT);
 	sink_u32(out, m->producer_at);
+	/* Of no other language does addr2line take an inlined function's name as it stands. */
+	sink_u8(out, DW_LANG_C99);
 	sink_u32(out, unit->name ? put_string(m, &image->sources, unit->name, m->source_at)
 				 : m->producer_at);
+	sink_u32(out, m->folder_at);
 	sink_u32(out, (uint32_t)unit->line_at);
 	sink_u64(out, 0); /* ranges count from here */
 	sink_u32(out, (uint32_t)image->contents[SECTION_DEBUG_RANGES].size);
 	put_ranges(m, unit);
 	for (uint32_t i = 0; i < unit->described_count; i++) {
-		const struct scope *scopes = image->scopes.items + described[i].first_scope;
+		const struct scope *scopes = scopes_of(image, &described[i]);
 		for (uint32_t k = 0; k < described[i].scope_count; k++)
 			put_abstract(m, scopes[k].name);
 	}
@@ -234,18 +242,21 @@ int info_make(struct image *image)
 	sink_u8(m.strings, 0); /* offset 0 is the empty text */
 	m.producer_at = (uint32_t)m.strings->size;
 	sink_cstr(m.strings, image->producer);
+	/* Where relative paths begin: without it eu-addr2line prints "(null)" in front of them. */
+	m.folder_at = (uint32_t)m.strings->size;
+	sink_cstr(m.strings, ".");
 	for (size_t i = 0; i < image->units.count; i++)
 		put_unit(&m, &image->units.items[i]);
 	for (unsigned i = SECTION_DEBUG_ABBREV; i <= SECTION_DEBUG_STR; i++)
 		if (sink_failed(&image->contents[i]))
-			return STATUS_NO_MEMORY;
+			return sink_status(&image->contents[i]);
 	return 0;
 }
 
 uint64_t info_size_bound(const struct image *image)
 {
 	return ABBREVS_SIZE + image->names.arena.used + image->sources.arena.used +
-	       strlen(image->producer) + image->contents[SECTION_DEBUG_LINE].size +
+	       strlen(image->producer) + 4 + image->contents[SECTION_DEBUG_LINE].size +
 	       (uint64_t)UNIT_SIZE * image->units.count +
 	       (uint64_t)FUNCTION_SIZE * image->described.count +
 	       (uint64_t)SCOPE_SIZE * image->scopes.count;

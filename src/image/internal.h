@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "base/sink.h"
+#include "base/status.h"
 #include "base/vector.h"
 #include "image/image.h"
 
@@ -26,6 +27,7 @@ enum {
 	 * the heads and file names of the units are most of the file: docs/formats/image.md.
 	 */
 	UNIT_FUNCTIONS = 8,
+	ROW_MAX_SIZE = 32, /* of a line's code in .debug_line */
 	SCOPE_DEPTH = 256, /* readers walk nested scopes by recursion */
 	BUILD_ID_SIZE = 20,
 	PAGE_SIZE = 4096,
@@ -199,6 +201,20 @@ struct image {
 static inline uint64_t align_up(uint64_t value, uint64_t align)
 {
 	return (value + align - 1) & ~(align - 1);
+}
+
+/* NULL where there are none. */
+static inline const struct scope *scopes_of(const struct image *image, const struct described *d)
+{
+	return d->scope_count ? &image->scopes.items[d->first_scope] : NULL;
+}
+
+/* Sections end where their 32-bit offsets do. */
+static inline int sink_status(const struct sink *s)
+{
+	if (!s->failed)
+		return 0;
+	return s->limit && s->size > s->limit / 2 ? STATUS_TOO_BIG : STATUS_NO_MEMORY;
 }
 
 /* LEB128 (DWARF 4, section 7.6) at `p`, which has room for 10 bytes. Returns the end. */

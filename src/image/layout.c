@@ -10,7 +10,6 @@
  * joins the cluster before it if the gap is small. Two heaps (layers in use by their end, free
  * layers by number) make that O(n log n) for whatever nests and overlaps.
  */
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * come, before anybody knows where it will lie: only the operand of its DW_LNE_set_address is
  * filled in later. One sequence a function, one program a unit.
  */
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <stdlib.h>
@@ -23,7 +22,6 @@ enum {
 	LINE_BASE = -4,
 	LINE_RANGE = 10,
 	MAX_SPECIAL_ADVANCE = (255 - OPCODE_BASE) / LINE_RANGE,
-	ROW_SIZE = 4 * 6 + 1, /* four operands of 32 bits with their opcodes, and the row's */
 	SEQUENCE_SIZE = 11 + 6 + 3,
 	UNIT_LINES_LIMIT = 1 << 28,
 };
@@ -57,6 +55,8 @@ static int by_offset(const void *left, const void *right)
 		return a->offset < b->offset ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;
 }
+
+_Static_assert(ROW_MAX_SIZE >= 4 * 6 + 2, "four opcodes with operands of 32 bits, two without");
 
 struct row_state {
 	uint32_t offset;
@@ -130,7 +130,7 @@ static void set_entry(struct image *image, struct described *d)
 		d->line = line->line;
 	}
 	/* That line is the inlined function's own. */
-	const struct scope *scopes = image->scopes.items + d->first_scope;
+	const struct scope *scopes = scopes_of(image, d);
 	if (d->scope_count && scopes[0].offset == 0 && scopes[0].file) {
 		d->file = scopes[0].file;
 		d->line = scopes[0].line;
@@ -141,7 +141,7 @@ static int put_sequence(struct image *image, struct described *d, const struct f
 {
 	struct sink *out = &image->unit_lines;
 	const size_t start = out->size;
-	uint8_t *p = sink_reserve(out, image->lines.count * ROW_SIZE + SEQUENCE_SIZE);
+	uint8_t *p = sink_reserve(out, image->lines.count * ROW_MAX_SIZE + SEQUENCE_SIZE);
 	if (!p)
 		return STATUS_NO_MEMORY;
 	*p++ = 0;
@@ -259,7 +259,7 @@ int lines_close_unit(struct image *image)
 	sink_reset(&image->unit_lines);
 	image->unit_files.count = 0;
 	image->unit = (struct unit){ .first_described = (uint32_t)image->described.count };
-	return sink_failed(out) ? STATUS_NO_MEMORY : 0;
+	return sink_status(out);
 }
 
 void lines_patch_addresses(struct image *image)

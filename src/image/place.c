@@ -7,7 +7,6 @@
  *
  * so a larger hole moves the head down to where nothing else is.
  */
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <stdlib.h>

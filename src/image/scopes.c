@@ -1,7 +1,6 @@
 /* Inlined functions as they come from files, made a proper tree: readers of DWARF take for
  * granted that a scope lies inside its parent and meets no sibling.
  */
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <stdlib.h>
@@ -25,10 +24,13 @@ static int by_tree(const void *left, const void *right)
 
 int scopes_close_function(struct image *image, struct described *described)
 {
+	if (!image->pending_scopes.count)
+		return 0;
 	const uint32_t size = (uint32_t)image->functions.items[described->function].size;
-	struct open_scope stack[SCOPE_DEPTH + 1] = { { .end = size } };
+	struct open_scope stack[SCOPE_DEPTH + 1];
+	stack[0] = (struct open_scope){ .end = size };
 	uint32_t depth = 0; /* of what is open: stack[depth] is the parent of the next one */
-	if (image->pending_scopes.count > 1)
+	if (!image->scopes_in_order)
 		qsort(image->pending_scopes.items, image->pending_scopes.count,
 		      sizeof(image->pending_scopes.items[0]), by_tree);
 	for (size_t i = 0; i < image->pending_scopes.count; i++) {

@@ -1,5 +1,4 @@
 /* The file: few large writes, and none where nothing is. */
-#include "base/status.h"
 #include "image/internal.h"
 
 #include <errno.h>

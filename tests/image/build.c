@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <elf.h>
+#include <stdio.h>
 
 static struct bytes text(const char *t)
 {
@@ -41,4 +42,82 @@ void build_inline(struct image *image, uint64_t offset, uint64_t size, uint32_t 
 					    .call_file = image_source(image, text("caller.js")),
 					    .call_line = 1000 + depth };
 	assert_int_equal(image_inline(image, &scope), 0);
+}
+
+/* CIE: CFA is rsp + 8. FDE: rsp + 16 from byte 4 on. Addresses count from the code in front. */
+struct sink build_unwinding(uint64_t code_size, size_t *hdr_size)
+{
+	static const uint8_t CIE[] = { 20, 0,    0,  0, 0,    0,    0, 0, 1,    'z', 'R', 0,
+				       1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0 };
+	static const uint8_t PROGRAM[] = { 0, 0x44, 0x0e, 16, 0, 0, 0 };
+	const uint32_t padded = (uint32_t)((code_size + 7) & ~(uint64_t)7);
+	struct sink out = { 0 };
+	sink_put(&out, CIE, sizeof(CIE));
+	sink_u32(&out, 20);
+	sink_u32(&out, sizeof(CIE) + 4);
+	sink_u32(&out, 0u - padded - (uint32_t)out.size);
+	sink_u32(&out, (uint32_t)code_size);
+	sink_put(&out, PROGRAM, sizeof(PROGRAM));
+	sink_u8(&out, 0);
+	const size_t frame_size = out.size;
+	sink_u32(&out, 0x3b031b01);
+	sink_u32(&out, 0u - (uint32_t)frame_size - 4);
+	sink_u32(&out, 1);
+	sink_u32(&out, 0u - (uint32_t)frame_size - padded);
+	sink_u32(&out, 0u - (uint32_t)frame_size + sizeof(CIE));
+	*hdr_size = out.size - frame_size;
+	return out;
+}
+
+/* The bytes must outlive the image: one blob for each size that was ever asked for. */
+static struct bytes unwinding_for(uint64_t size, size_t *hdr_size)
+{
+	enum { MAX_SIZE = 512, BLOB_SIZE = 68 };
+	static uint8_t blobs[MAX_SIZE][BLOB_SIZE];
+	assert_true(size < MAX_SIZE);
+	struct sink out = build_unwinding(size, hdr_size);
+	assert_int_equal(out.size, BLOB_SIZE);
+	memcpy(blobs[size], out.data, BLOB_SIZE);
+	sink_clear(&out);
+	return (struct bytes){ blobs[size], BLOB_SIZE };
+}
+
+void build_unwound(struct image *image, const char *name, uint64_t start_avma, uint64_t size,
+		   struct bytes code)
+{
+	size_t hdr_size;
+	const struct bytes unwinding = unwinding_for(size, &hdr_size);
+	build_function(image, name, start_avma, size, code);
+	assert_int_equal(image_unwinding(image, unwinding, hdr_size), 0);
+}
+
+struct image *build_everything(uint32_t count, bool has_unwinding)
+{
+	static uint8_t code[BUILD_SIZE];
+	memset(code, 0x90, sizeof(code));
+	code[0] = 0x55;
+	code[BUILD_SIZE - 1] = 0xc3;
+	struct image *image = build_new();
+	for (uint32_t i = 0; i < count; i++) {
+		char name[32];
+		char file[32];
+		(void)snprintf(name, sizeof(name), "function%u", i);
+		(void)snprintf(file, sizeof(file), "/src/file%u.js", i / 30);
+		const uint32_t slot = i % 50 == 7 ? i - 5 : i;
+		const struct bytes bytes = { code, i % 9 == 4 ? 0 : sizeof(code) };
+		if (has_unwinding && bytes.size)
+			build_unwound(image, name, 0x7f0000001000u + slot * BUILD_STRIDE,
+				      BUILD_SIZE, bytes);
+		else
+			build_function(image, name, 0x7f0000001000u + slot * BUILD_STRIDE,
+				       BUILD_SIZE, bytes);
+		for (uint32_t k = 0; k < BUILD_SIZE && i % 5 != 3; k += 8)
+			build_line(image, k, k >= 32 && k < 64 ? "/src/lib.js" : file,
+				   10 + i + k / 8);
+		if (i % 4 == 0) {
+			build_inline(image, 32, 32, 0, "outer_inlined");
+			build_inline(image, 40, 16, 1, "inner_inlined");
+		}
+	}
+	return image;
 }

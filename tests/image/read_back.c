@@ -2,7 +2,6 @@
 
 #include "test.h"
 
-#include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -84,23 +83,27 @@ const char *read_back_line(const struct read_back *r, uint64_t off)
 	return text;
 }
 
+/* dwarf_getscopes() would follow an inlined function to where it was defined. */
 const char *read_back_scopes(const struct read_back *r, uint64_t off)
 {
 	static char text[1024];
+	char rest[sizeof(text)];
 	text[0] = '\0';
-	Dwarf_Die unit;
-	if (!dwarf_addrdie(r->dwarf, off, &unit))
+	Dwarf_Die die;
+	if (!dwarf_addrdie(r->dwarf, off, &die))
 		return "?";
-	Dwarf_Die *scopes = NULL;
-	const int count = dwarf_getscopes(&unit, off, &scopes);
-	for (int i = 0; i < count; i++) {
-		const int tag = dwarf_tag(&scopes[i]);
-		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-			continue;
-		const size_t used = strlen(text);
-		(void)snprintf(text + used, sizeof(text) - used, "%s%s", used ? "<" : "",
-			       dwarf_diename(&scopes[i]));
+	for (bool is_inside = true; is_inside;) {
+		is_inside = false;
+		if (dwarf_child(&die, &die) != 0)
+			break;
+		do {
+			is_inside = dwarf_haspc(&die, off) == 1;
+		} while (!is_inside && dwarf_siblingof(&die, &die) == 0);
+		if (!is_inside)
+			break;
+		memcpy(rest, text, sizeof(rest));
+		(void)snprintf(text, sizeof(text), "%s%s%.900s", dwarf_diename(&die),
+			       rest[0] ? "<" : "", rest);
 	}
-	free(scopes);
 	return text;
 }
