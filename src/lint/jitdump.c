@@ -1,7 +1,12 @@
 #include "base/status.h"
+#include "format/jitdump/extensions.h"
 #include "lint/jitdump_internal.h"
 
-enum { PID_MAX = 1 << 22 }; /* the kernel's limit on 64-bit machines */
+enum {
+	PID_MAX = 1 << 22, /* the kernel's limit on 64-bit machines */
+	OWN_KINDS = JITDUMP_EXTENSION_KNOWN - JITDUMP_EXTENSION_FIRST + 1,
+	COUNTS = JITDUMP_UNWINDING_INFO + 1 + OWN_KINDS + 1,
+};
 
 /* A day in ns: what one run's stamps lie within, near enough. */
 static const uint64_t FAR = UINT64_C(86400000000000);
@@ -11,8 +16,9 @@ struct walk {
 	struct jitdump_reader reader;
 	struct lint_loads loads;
 	struct lint_moves moves;
+	struct lint_unloads unloads;
 	struct lint_lines lines;
-	uint64_t counts[JITDUMP_UNWINDING_INFO + 2]; /* the last one: newer kinds */
+	uint64_t counts[COUNTS]; /* the last one: newer kinds */
 	uint64_t last_time;
 	uint32_t last_id;
 	bool is_closed;
@@ -22,9 +28,18 @@ struct walk {
 
 static const char *record_name(uint32_t id)
 {
-	static const char *const names[] = { "LOAD", "MOVE", "DEBUG_INFO", "CLOSE",
-					     "UNWINDING_INFO" };
-	return id < sizeof(names) / sizeof(names[0]) ? names[id] : "record";
+	const char *name = jitdump_record_name(id);
+	return name ? name : "record";
+}
+
+/* Where a kind is counted; all that are not known have one place. */
+static uint32_t count_index(uint32_t id)
+{
+	if (!jitdump_is_known(id))
+		return COUNTS - 1;
+	return id <= JITDUMP_UNWINDING_INFO
+		   ? id
+		   : JITDUMP_UNWINDING_INFO + 1 + (id - JITDUMP_EXTENSION_FIRST);
 }
 
 static struct lint_place at_record(const struct jitdump_record *record)
@@ -178,6 +193,17 @@ static void keep_move(struct walk *walk, const struct jitdump_record *record)
 	move->offset = record->offset;
 }
 
+static void keep_unload(struct walk *walk, const struct jitdump_record *record)
+{
+	struct lint_unload *unload = vector_push(&walk->unloads);
+	if (!unload) {
+		walk->lint->is_out_of_memory = true;
+		return;
+	}
+	unload->avma = record->unload.code_avma;
+	unload->offset = record->offset;
+}
+
 static void check_unwinding(struct walk *walk, const struct jitdump_record *record)
 {
 	const struct jitdump_unwinding_info *info = &record->unwinding_info;
@@ -197,8 +223,7 @@ static void check_unwinding(struct walk *walk, const struct jitdump_record *reco
 
 static void check_record(struct walk *walk, const struct jitdump_record *record)
 {
-	const bool is_known = record->id <= JITDUMP_UNWINDING_INFO;
-	walk->counts[is_known ? record->id : JITDUMP_UNWINDING_INFO + 1]++;
+	walk->counts[count_index(record->id)]++;
 	if (walk->is_closed && record->id != JITDUMP_CLOSE)
 		lint_tell(walk->lint, LINT_AFTER_CLOSE, at_record(record), "it lies behind CLOSE");
 	check_time(walk, record);
@@ -217,6 +242,19 @@ static void check_record(struct walk *walk, const struct jitdump_record *record)
 		break;
 	case JITDUMP_UNWINDING_INFO:
 		check_unwinding(walk, record);
+		break;
+	case JITDUMP_PAD:
+		lint_tell(walk->lint, LINT_PADDING, at_record(record),
+			  "%zu bytes that were reserved", record->body.size);
+		break;
+	case JITDUMP_UNLOAD:
+		keep_unload(walk, record);
+		break;
+	case JITDUMP_INLINES:
+	case JITDUMP_BYTECODES:
+	case JITDUMP_ANNOTATIONS:
+	case JITDUMP_METHOD:
+		lint_own_record(walk->lint, record);
 		break;
 	default:
 		lint_tell(walk->lint, LINT_UNKNOWN, at_record(record),
@@ -243,17 +281,21 @@ static void check_end(struct walk *walk)
 		lint_tell(lint, LINT_NO_CLOSE, end, "the last record is no CLOSE");
 	lint_loads_indices(lint, &walk->loads);
 	lint_loads_moves(lint, &walk->loads, &walk->moves);
+	lint_loads_unloads(lint, &walk->loads, &walk->unloads);
 	lint_loads_overlaps(lint, &walk->loads, walk->reader.file);
 }
 
 static void put_contents(const struct walk *walk)
 {
 	struct sink *out = &walk->lint->contents;
-	for (uint32_t id = 0; id <= JITDUMP_UNWINDING_INFO + 1; id++)
-		if (walk->counts[id])
-			sink_printf(out, "%s%" PRIu64 " %s", out->size ? ", " : "",
-				    walk->counts[id],
-				    id <= JITDUMP_UNWINDING_INFO ? record_name(id) : "other");
+	for (uint32_t i = 0; i < COUNTS; i++) {
+		const uint32_t id = i <= JITDUMP_UNWINDING_INFO
+					? i
+					: JITDUMP_EXTENSION_FIRST + i - JITDUMP_UNWINDING_INFO - 1;
+		if (walk->counts[i])
+			sink_printf(out, "%s%" PRIu64 " %s", out->size ? ", " : "", walk->counts[i],
+				    i == COUNTS - 1 ? "other" : record_name(id));
+	}
 	if (!out->size)
 		sink_text(out, "no records");
 }
@@ -275,5 +317,6 @@ int lint_jitdump(struct lint *lint, struct bytes file)
 	put_contents(&walk);
 	vector_clear(&walk.loads);
 	vector_clear(&walk.moves);
+	vector_clear(&walk.unloads);
 	return STATUS_OK;
 }

@@ -95,6 +95,38 @@ void lint_loads_moves(struct lint *lint, struct lint_loads *loads, struct lint_m
 	}
 }
 
+/* The last load at an address before a place in the file; NULL if there is none. */
+static struct lint_load *load_before(const struct lint_loads *loads, uint64_t avma, uint64_t offset)
+{
+	struct lint_load *found = NULL;
+	for (size_t at = lower_bound(loads, avma);
+	     at < loads->count && loads->items[at].start_avma == avma &&
+	     loads->items[at].offset < offset;
+	     at++)
+		found = &loads->items[at];
+	return found;
+}
+
+void lint_loads_unloads(struct lint *lint, struct lint_loads *loads,
+			const struct lint_unloads *unloads)
+{
+	if (!unloads->count)
+		return;
+	if (loads->count)
+		qsort(loads->items, loads->count, sizeof(loads->items[0]), by_address);
+	for (size_t i = 0; i < unloads->count; i++) {
+		const struct lint_unload *unload = &unloads->items[i];
+		struct lint_load *load = load_before(loads, unload->avma, unload->offset);
+		if (load && !load->is_gone)
+			load->is_gone = true;
+		else
+			lint_tell(
+			    lint, LINT_UNLOAD,
+			    (struct lint_place){ .offset = unload->offset, .record = "UNLOAD" },
+			    "unloads code from 0x%" PRIx64 ", where none was", unload->avma);
+	}
+}
+
 static struct bytes name_at(struct jitdump_reader *reader, uint64_t offset)
 {
 	struct jitdump_record record;

@@ -33,12 +33,28 @@ struct lint_moves {
 	size_t capacity;
 };
 
+struct lint_unload {
+	uint64_t avma;
+	uint64_t offset;
+};
+
+struct lint_unloads {
+	struct lint_unload *items;
+	size_t count;
+	size_t capacity;
+};
+
 /* jitdump_code.c: findings that need all loads at once. Each sorts
  * them as it needs; indices come first, and mark what the others pass over.
  */
 void lint_loads_indices(struct lint *lint, struct lint_loads *loads);
 void lint_loads_moves(struct lint *lint, struct lint_loads *loads, struct lint_moves *moves);
+void lint_loads_unloads(struct lint *lint, struct lint_loads *loads,
+			const struct lint_unloads *unloads);
 void lint_loads_overlaps(struct lint *lint, struct lint_loads *loads, struct bytes file);
+
+/* jitdump_own.c: the entries of records of our own. */
+void lint_own_record(struct lint *lint, const struct jitdump_record *record);
 
 /* jitdump_lines.c: the DEBUG_INFO record whose LOAD has not come yet, and the file's style. */
 struct lint_lines {

@@ -62,6 +62,12 @@
 	  "its parent's dump")                                                                     \
 	X(VMA, "vma", NOTE, "vma and code_addr differ: readers that take vma find nothing")        \
 	X(MOVE, "move", WARNING, "a move of code that no LOAD announced")                          \
+	X(UNLOAD, "unload", WARNING, "an unload of code that no LOAD announced, or that had gone") \
+	X(PADDING, "padding", NOTE,                                                                \
+	  "room that was reserved and not filled: the writer was killed, "                         \
+	  "or still runs")                                                                         \
+	X(EXTENSION, "extension", WARNING,                                                         \
+	  "a record of our own whose parts contradict each other")                                 \
 	X(UNWINDING, "unwinding", WARNING, "sizes of unwinding data that contradict each other")   \
 	/* jitdump: lines. */                                                                      \
 	X(BIAS, "line-bias", WARNING,                                                              \

@@ -315,7 +315,7 @@ static void finds_odd_records(void **state)
 {
 	(void)state;
 	struct build b = start();
-	build_prefix(&b, 0x50500001, 24, BUILD_TIME + 3);
+	build_prefix(&b, 0x505000f1, 24, BUILD_TIME + 3);
 	build_u64(&b, 1);
 	assert_int_equal(finds(&b, LINT_UNKNOWN, SOUND_SIZE), 1);
 

@@ -21,8 +21,17 @@ enum jitdump_id {
 	JITDUMP_DEBUG_INFO = 2,
 	JITDUMP_CLOSE = 3,
 	JITDUMP_UNWINDING_INFO = 4,
-	/* Ours, docs/formats/jitdump.md: other readers pass over kinds they do not know. */
+	/* Ours, docs/formats/jitdump-extensions.md: other readers pass over kinds they do not
+	 * know.
+	 */
 	JITDUMP_EXTENSION_FIRST = 0x50500000,
+	JITDUMP_PAD = JITDUMP_EXTENSION_FIRST,
+	JITDUMP_UNLOAD = 0x50500001,
+	JITDUMP_INLINES = 0x50500002,
+	JITDUMP_BYTECODES = 0x50500003,
+	JITDUMP_ANNOTATIONS = 0x50500004,
+	JITDUMP_METHOD = 0x50500005,
+	JITDUMP_EXTENSION_KNOWN = JITDUMP_METHOD, /* the last of these */
 	JITDUMP_EXTENSION_LAST = 0x5050ffff,
 };
 
@@ -34,6 +43,19 @@ enum jitdump_fixed_size {
 	JITDUMP_DEBUG_ENTRY_SIZE = 16, /* address, line, discriminator; then the name */
 	JITDUMP_CLOSE_SIZE = 16,
 	JITDUMP_UNWINDING_INFO_SIZE = 40,
+	JITDUMP_PAD_SIZE = 16,
+	JITDUMP_UNLOAD_SIZE = 48,
+	JITDUMP_INLINES_SIZE = 32,
+	JITDUMP_INLINE_ENTRY_SIZE = 32,
+	JITDUMP_BYTECODES_SIZE = 32,
+	JITDUMP_BYTECODE_ENTRY_SIZE = 8,
+	JITDUMP_ANNOTATIONS_SIZE = 32,
+	JITDUMP_ANNOTATION_ENTRY_SIZE = 16,
+	JITDUMP_METHOD_SIZE = 72,
+	JITDUMP_METHOD_LINE_SIZE = 8,
 };
+
+/* The place of a string that is not there, in extension records. */
+#define JITDUMP_NO_STRING 0xffffffffu
 
 #endif

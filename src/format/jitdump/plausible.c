@@ -57,7 +57,28 @@ static uint32_t fixed_size(uint32_t id)
 		[JITDUMP_CLOSE] = JITDUMP_CLOSE_SIZE,
 		[JITDUMP_UNWINDING_INFO] = JITDUMP_UNWINDING_INFO_SIZE,
 	};
-	return id < sizeof(sizes) ? sizes[id] : JITDUMP_PREFIX_SIZE;
+	if (id < sizeof(sizes))
+		return sizes[id];
+	switch (id) {
+	case JITDUMP_UNLOAD:
+		return JITDUMP_UNLOAD_SIZE;
+	case JITDUMP_INLINES:
+		return JITDUMP_INLINES_SIZE;
+	case JITDUMP_BYTECODES:
+		return JITDUMP_BYTECODES_SIZE;
+	case JITDUMP_ANNOTATIONS:
+		return JITDUMP_ANNOTATIONS_SIZE;
+	case JITDUMP_METHOD:
+		return JITDUMP_METHOD_SIZE;
+	default:
+		return JITDUMP_PREFIX_SIZE;
+	}
+}
+
+bool jitdump_is_known(uint32_t id)
+{
+	return id <= JITDUMP_UNWINDING_INFO ||
+	       (id >= JITDUMP_EXTENSION_FIRST && id <= JITDUMP_EXTENSION_KNOWN);
 }
 
 /* The length of the name of the LOAD at `offset`, or SIZE_MAX if it does not end in [.., end). */
@@ -77,7 +98,7 @@ bool jitdump_fits(const struct jitdump_reader *reader, size_t offset,
 		return false;
 	if (prefix->id == JITDUMP_CODE_LOAD)
 		return name_length(reader, offset, offset + prefix->total_size) != SIZE_MAX;
-	return prefix->id <= JITDUMP_UNWINDING_INFO || jitdump_is_near_anchor(reader, prefix->time);
+	return jitdump_is_known(prefix->id) || jitdump_is_near_anchor(reader, prefix->time);
 }
 
 static bool is_padded_to(uint64_t exact, uint64_t total)
@@ -126,6 +147,37 @@ static bool unwinding_info_agrees(const struct jitdump_reader *reader, size_t of
 	       is_padded_to(JITDUMP_UNWINDING_INFO_SIZE + size, total);
 }
 
+/* Entries and strings fill the record behind its fixed part, and the strings end. */
+static bool is_filled(const struct jitdump_reader *reader, size_t offset,
+		      const struct jitdump_prefix *prefix, const uint32_t counts[3])
+{
+	const uint64_t entry_count = counts[0];
+	const uint64_t strings_size = counts[1];
+	const uint64_t entry_size = counts[2];
+	const uint32_t room = prefix->total_size - fixed_size(prefix->id);
+	return strings_size <= room && entry_count == (room - strings_size) / entry_size &&
+	       entry_count * entry_size + strings_size == room &&
+	       (!strings_size || !reader->file.data[offset + prefix->total_size - 1]);
+}
+
+static bool about_agrees(const struct jitdump_reader *reader, size_t offset,
+			 const struct jitdump_prefix *prefix, uint32_t entry_size)
+{
+	const uint32_t counts[3] = { load_u32(reader, offset + 24), load_u32(reader, offset + 28),
+				     entry_size };
+	return load_u64(reader, offset + 16) && counts[0] &&
+	       is_filled(reader, offset, prefix, counts);
+}
+
+static bool method_agrees(const struct jitdump_reader *reader, size_t offset,
+			  const struct jitdump_prefix *prefix)
+{
+	const uint32_t counts[3] = { load_u32(reader, offset + 48), load_u32(reader, offset + 52),
+				     JITDUMP_METHOD_LINE_SIZE };
+	const uint32_t name_at = load_u32(reader, offset + 60);
+	return counts[1] && name_at < counts[1] && is_filled(reader, offset, prefix, counts);
+}
+
 static bool is_extension(uint32_t id)
 {
 	return id >= JITDUMP_EXTENSION_FIRST && id <= JITDUMP_EXTENSION_LAST;
@@ -148,7 +200,17 @@ bool jitdump_agrees(const struct jitdump_reader *reader, size_t offset,
 		return total == JITDUMP_CLOSE_SIZE && prefix->time;
 	case JITDUMP_UNWINDING_INFO:
 		return unwinding_info_agrees(reader, offset, total);
-	default:
+	case JITDUMP_UNLOAD:
+		return total == JITDUMP_UNLOAD_SIZE && load_u64(reader, offset + 24);
+	case JITDUMP_INLINES:
+		return about_agrees(reader, offset, prefix, JITDUMP_INLINE_ENTRY_SIZE);
+	case JITDUMP_BYTECODES:
+		return about_agrees(reader, offset, prefix, JITDUMP_BYTECODE_ENTRY_SIZE);
+	case JITDUMP_ANNOTATIONS:
+		return about_agrees(reader, offset, prefix, JITDUMP_ANNOTATION_ENTRY_SIZE);
+	case JITDUMP_METHOD:
+		return method_agrees(reader, offset, prefix);
+	default: /* PAD, and newer kinds */
 		return is_extension(prefix->id) && prefix->time;
 	}
 }

@@ -1,6 +1,7 @@
 #include "format/jitdump/reader.h"
 
 #include "base/status.h"
+#include "format/jitdump/extensions.h"
 #include "format/jitdump/plausible_internal.h"
 
 enum {
@@ -40,7 +41,7 @@ static bool find_anchor(struct jitdump_reader *reader)
 	size_t offset = reader->header_size;
 	int count = 0;
 	for (; count < ANCHOR_TRIES && jitdump_prefix_at(reader, offset, &prefix); count++) {
-		const bool is_known = prefix.id <= JITDUMP_UNWINDING_INFO;
+		const bool is_known = jitdump_is_known(prefix.id);
 		if (!jitdump_fits(reader, offset, &prefix) ||
 		    (is_known && !jitdump_agrees(reader, offset, &prefix)))
 			break;
@@ -167,6 +168,13 @@ static bool decode(const struct jitdump_reader *reader, size_t offset, size_t en
 	case JITDUMP_UNWINDING_INFO:
 		decode_unwinding_info(record, &c);
 		break;
+	case JITDUMP_UNLOAD:
+	case JITDUMP_INLINES:
+	case JITDUMP_BYTECODES:
+	case JITDUMP_ANNOTATIONS:
+	case JITDUMP_METHOD:
+		jitdump_decode_extension(record, &c);
+		break;
 	default:
 		break;
 	}
@@ -250,7 +258,7 @@ static struct finding inspect(const struct jitdump_reader *reader, size_t offset
 	const bool agrees = jitdump_agrees(reader, offset, &prefix);
 	const bool fits = agrees || jitdump_fits(reader, offset, &prefix);
 	const bool is_chained = fits && jitdump_may_begin(reader, end);
-	const bool is_newer = prefix.id > JITDUMP_UNWINDING_INFO;
+	const bool is_newer = !jitdump_is_known(prefix.id);
 	bool is_accepted = is_chained && (agrees || is_newer);
 	/* Its sizes differ, dirt follows, or the file ends: has it swallowed others? */
 	if (!is_accepted && (fits || prefix.total_size > left) &&

@@ -53,6 +53,38 @@ struct jitdump_unwinding_info {
 	struct bytes unwinding;
 };
 
+/* The records of our own, docs/formats/jitdump-extensions.md. Their entries are read
+ * by extensions.h.
+ */
+struct jitdump_unload {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t code_avma;
+	uint64_t code_size;
+	uint64_t code_index; /* UINT64_MAX: not told */
+};
+
+/* INLINES, BYTECODES and ANNOTATIONS: about the LOAD that follows. */
+struct jitdump_about {
+	uint64_t code_avma;
+	uint32_t entry_count;
+	struct cursor entries;
+	struct bytes strings; /* ends with a NUL unless empty */
+};
+
+struct jitdump_method {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t method_id;
+	uint64_t bytecode_avma; /* 0: not in memory, or not told */
+	uint64_t bytecode_size;
+	uint32_t first_line; /* 0: not told */
+	uint32_t line_count;
+	struct cursor lines;
+	struct bytes name;
+	struct bytes file; /* empty: not told */
+};
+
 struct jitdump_record {
 	uint32_t id;       /* an enum jitdump_id, or a newer one: skip what you do not know */
 	uint64_t time_ns;  /* the recording's clock; ticks where reader->is_arch_timestamp */
@@ -64,6 +96,9 @@ struct jitdump_record {
 		struct jitdump_code_move code_move;
 		struct jitdump_debug_info debug_info;
 		struct jitdump_unwinding_info unwinding_info;
+		struct jitdump_unload unload;
+		struct jitdump_about about;
+		struct jitdump_method method;
 	};
 };
 
@@ -106,6 +141,9 @@ struct jitdump_reader {
 	void (*on_problem)(void *context, const struct jitdump_problem *problem);
 	void *context;
 };
+
+/* Is it a kind whose layout we know, of the format or of our own? */
+bool jitdump_is_known(uint32_t id);
 
 /* True if the bytes start with the magic number, in either byte order. */
 bool jitdump_is_magic(struct bytes start);

@@ -186,7 +186,7 @@ static inline struct bytes build_all_kinds(bool swap)
 	build_unwinding(&b, BUILD_TIME + 1);
 	build_load(&b, BUILD_TIME + 2, 0x7f0000001000, "alpha", 32);
 	build_move(&b, BUILD_TIME + 3, 0x7f0000001000, 0x7f0000002000);
-	build_prefix(&b, 0x50500001, 24, BUILD_TIME + 4);
+	build_prefix(&b, 0x505000f1, 24, BUILD_TIME + 4);
 	build_u64(&b, 0x1122334455667788);
 	build_load(&b, BUILD_TIME + 5, 0x7f0000003000, "beta b\n\x80 with any byte", 64);
 	build_close(&b, BUILD_TIME + 6);

@@ -54,7 +54,7 @@ static void check_all_kinds(struct bytes dump, bool swap)
 	assert_int_equal(record.code_move.code_size, 32);
 
 	assert_int_equal(jitdump_reader_next(&reader, &record), 1);
-	assert_int_equal(record.id, 0x50500001);
+	assert_int_equal(record.id, 0x505000f1);
 	assert_int_equal(record.body.size, 8);
 
 	assert_int_equal(jitdump_reader_next(&reader, &record), 1);
