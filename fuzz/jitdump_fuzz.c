@@ -2,6 +2,7 @@
  * forward, and _at() finds what _next() found.
  */
 #include "format/jitdump/debug.h"
+#include "format/jitdump/extensions.h"
 
 #include <stdlib.h>
 
@@ -38,6 +39,34 @@ static void check_debug_info(const struct jitdump_record *record, struct bytes f
 	require(count <= record->body.size / JITDUMP_DEBUG_ENTRY_SIZE);
 }
 
+static void check_own(const struct jitdump_record *record)
+{
+	const struct bytes body = record->body;
+	struct jitdump_about about = record->about;
+	struct jitdump_method method = record->method;
+	struct jitdump_inline scope;
+	struct jitdump_annotation note;
+	struct jitdump_bytecode bytecode;
+	struct jitdump_method_line line;
+	size_t count = 0;
+	while (record->id == JITDUMP_INLINES && jitdump_inline_next(&about, &scope) > 0) {
+		count++;
+		require(is_inside(scope.name, body) && is_inside(scope.call_file, body));
+	}
+	while (record->id == JITDUMP_ANNOTATIONS && jitdump_annotation_next(&about, &note) > 0) {
+		count++;
+		require(is_inside(note.text, body));
+	}
+	while (record->id == JITDUMP_BYTECODES && jitdump_bytecode_next(&about, &bytecode) > 0)
+		count++;
+	if (record->id == JITDUMP_METHOD) {
+		require(is_inside(method.name, body) && is_inside(method.file, body));
+		while (jitdump_method_line_next(&method, &line) > 0)
+			count++;
+	}
+	require(count <= body.size / 8);
+}
+
 static void check_record(struct jitdump_reader *reader, const struct jitdump_record *record,
 			 struct jitdump_debug_style style)
 {
@@ -56,6 +85,7 @@ static void check_record(struct jitdump_reader *reader, const struct jitdump_rec
 	} else if (record->id == JITDUMP_DEBUG_INFO) {
 		check_debug_info(record, file, style);
 	}
+	check_own(record);
 }
 
 struct told {

@@ -1,6 +1,6 @@
 /* One fault a case, put into a sound dump: lint says where, and nothing else. */
 #include "check.h"
-#include "format/jitdump/build.h"
+#include "format/jitdump/build_own.h"
 
 #include "base/status.h"
 
@@ -324,6 +324,35 @@ static void finds_odd_records(void **state)
 	finds(&b, LINT_UNWINDING, UNWINDING_OFF);
 }
 
+static void finds_what_our_own_records_get_wrong(void **state)
+{
+	(void)state;
+	struct build b = start();
+	build_unload(&b, BUILD_TIME + 3, AVMA);
+	build_load(&b, BUILD_TIME + 4, AVMA, "beta", 64); /* no overlap */
+	build_unload(&b, BUILD_TIME + 5, AVMA);
+	build_method(&b, BUILD_TIME + 5, 0x6000);
+	const size_t second_off = b.out.size;
+	build_unload(&b, BUILD_TIME + 6, AVMA);
+	assert_int_equal(finds(&b, LINT_UNLOAD, second_off), 1);
+
+	b = start();
+	build_pad(&b, BUILD_TIME + 3, 99);
+	assert_int_equal(finds(&b, LINT_PADDING, SOUND_SIZE), 1);
+
+	b = start();
+	build_inlines(&b, BUILD_TIME + 3, AVMA + 4096);
+	sink_patch_u32(&b.out, SOUND_SIZE + 32 + 24, 17); /* the name's place */
+	build_load(&b, BUILD_TIME + 3, AVMA + 4096, "beta", 64);
+	assert_int_equal(finds(&b, LINT_EXTENSION, SOUND_SIZE), 1);
+
+	b = start();
+	build_inlines(&b, BUILD_TIME + 3, AVMA + 4096);
+	sink_patch_u32(&b.out, SOUND_SIZE + 32 + 8, 1); /* depth 1 without a caller */
+	build_load(&b, BUILD_TIME + 3, AVMA + 4096, "beta", 64);
+	assert_int_equal(finds(&b, LINT_EXTENSION, SOUND_SIZE), 1);
+}
+
 static void keeps_the_first_of_a_kind_and_counts_all(void **state)
 {
 	(void)state;
@@ -401,6 +430,7 @@ int main(void)
 		cmocka_unit_test(finds_wrong_lines),
 		cmocka_unit_test(finds_damaged_file_names),
 		cmocka_unit_test(finds_odd_records),
+		cmocka_unit_test(finds_what_our_own_records_get_wrong),
 		cmocka_unit_test(keeps_the_first_of_a_kind_and_counts_all),
 		cmocka_unit_test(refuses_other_files),
 		cmocka_unit_test(survives_every_truncation_and_change),
