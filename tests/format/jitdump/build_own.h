@@ -109,8 +109,9 @@ static inline struct bytes build_own_kinds(bool swap)
 	build_pad(&b, BUILD_TIME + 1, 41);
 	build_unload(&b, BUILD_TIME + 2, 0x7f0000001000);
 	build_method(&b, BUILD_TIME + 3, 0x600010);
-	/* 127 bytes: changed in a low bit it is shorter, and does not pass for one with padding. */
-	build_load(&b, BUILD_TIME + 4, 0x7f0000003000, "beta 2", 64);
+	/* 131 bytes: changed, it is shorter or far longer, and never passes for one with padding.
+	 */
+	build_load(&b, BUILD_TIME + 4, 0x7f0000003000, "beta 2 345", 64);
 	build_close(&b, BUILD_TIME + 6);
 	return build_copy(&b);
 }
