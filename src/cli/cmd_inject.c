@@ -15,7 +15,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "buildid-dir", INJECT_ARGS_BUILDID_DIR, "DIR", OPTION_ARG_OPTIONAL,
 	  "put the images into this build-id cache, default perf's own, instead of FILE.d", 0 },
-	{ "sampled", INJECT_ARGS_SAMPLED, NULL, 0, "leave out code that no sample hit", 0 },
+	{ "all", INJECT_ARGS_ALL, NULL, 0,
+	  "also code that no sample hit; always so where samples carry pieces of stack", 0 },
 	{ "human-names", INJECT_ARGS_HUMAN_NAMES, NULL, 0,
 	  "name functions as people write them, not as the runtimes do", 0 },
 	{ "quiet", 'q', NULL, 0, "only warnings and errors", 0 },
@@ -35,8 +36,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->uses_cache = true;
 		a->options.cache_dir = arg;
 		return 0;
-	case INJECT_ARGS_SAMPLED:
-		a->options.only_sampled = true;
+	case INJECT_ARGS_ALL:
+		a->options.all = true;
 		return 0;
 	case INJECT_ARGS_HUMAN_NAMES:
 		a->options.human_names = true;

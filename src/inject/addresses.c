@@ -1,6 +1,6 @@
 #include "inject/addresses.h"
 
-enum { WORD = sizeof(uint64_t), UNWIND_LIMIT = 512 };
+enum { WORD = sizeof(uint64_t), UNWIND_LIMIT = 512, BRANCH_SIZE = 24 };
 
 struct walk {
 	struct load_place place;
@@ -31,26 +31,52 @@ static int walk_chain(struct walk *walk, const struct perfdata_sample *sample)
 	return got;
 }
 
-int addresses_walk(struct load *load, const struct perfdata_sample *sample,
+static int walk_stack(struct walk *walk, struct load *load, const struct perfdata_sample *sample)
+{
+	uint64_t avmas[UNWIND_LIMIT];
+	const size_t count = load_unwound(load, sample, avmas, UNWIND_LIMIT);
+	int got = 0;
+	for (size_t i = 0; got == 0 && i < count; i++) {
+		walk->place.avma = avmas[i];
+		walk->place.is_return = i > 0;
+		got = walk->each(walk->context, &walk->place);
+	}
+	return got;
+}
+
+/* From where to where: the first two words of each. */
+static int walk_branches(struct walk *walk, struct load *load, const struct perfdata_record *record)
+{
+	struct perfdata_sample_extra extra;
+	if (perfdata_decode_sample_extra(load_recording(load), record, &extra) < 0)
+		return 0;
+	int got = 0;
+	for (size_t at = 0; got == 0 && at + BRANCH_SIZE <= extra.branches.size; at += BRANCH_SIZE)
+		for (size_t word = 0; got == 0 && word < 2; word++) {
+			memcpy(&walk->place.avma, extra.branches.data + at + word * WORD, WORD);
+			got = walk->each(walk->context, &walk->place);
+		}
+	return got;
+}
+
+int addresses_walk(struct load *load, const struct perfdata_record *record,
+		   const struct perfdata_sample *sample,
 		   int (*each)(void *context, const struct load_place *place), void *context)
 {
 	struct walk walk = { .place = { .pid = sample->pid, .time_ns = sample->time_ns },
 			     .each = each,
 			     .context = context };
 	int got = walk_chain(&walk, sample);
-	if (got == 0 && sample->cpumode == PERFDATA_CPUMODE_USER) {
-		walk.place.avma = sample->ip_avma;
-		walk.place.is_return = false;
+	if (got == 0 && !walk.has_callers && sample->user_stack.size)
+		got = walk_stack(&walk, load, sample);
+	walk.place.is_return = false;
+	walk.place.avma = sample->ip_avma;
+	if (got == 0 && sample->cpumode == PERFDATA_CPUMODE_USER)
 		got = each(context, &walk.place);
-	}
-	if (got || walk.has_callers || !sample->user_stack.size)
-		return got;
-	uint64_t avmas[UNWIND_LIMIT];
-	const size_t count = load_unwound(load, sample, avmas, UNWIND_LIMIT);
-	for (size_t i = 0; got == 0 && i < count; i++) {
-		walk.place.avma = avmas[i];
-		walk.place.is_return = i > 0;
+	walk.place.avma = sample->addr;
+	if (got == 0 && sample->addr)
 		got = each(context, &walk.place);
-	}
+	if (got == 0 && sample->present & PERFDATA_SAMPLE_BRANCH_STACK)
+		got = walk_branches(&walk, load, record);
 	return got;
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { KNOWN = 1 << 16 };
+enum { KNOWN = 1 << 14 };
 
 /* An address whose owner is marked, as long as it has it. */
 struct known {
@@ -57,7 +57,7 @@ int hits_find(struct load *load, uint8_t *hits)
 	while (got == 0 && perfdata_next(perf, &record) > 0)
 		if (record.type == PERFDATA_SAMPLE &&
 		    perfdata_decode_sample(perf, &record, &sample) == 0)
-			got = addresses_walk(load, &sample, look_up, &search);
+			got = addresses_walk(load, &record, &sample, look_up, &search);
 	free(search.known);
 	return got;
 }

@@ -5,6 +5,16 @@
 
 #include <stdlib.h>
 
+/* Nobody has looked up the callers in a dumped stack yet: the reader of the output will. */
+static bool has_stacks(struct load *load)
+{
+	const struct perfdata *perf = load_recording(load);
+	for (size_t i = 0; i < perfdata_event_count(perf); i++)
+		if (perfdata_event(perf, i)->attr.sample_type & PERFDATA_SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
 static int build_images(struct images *images, struct load *load,
 			const struct inject_options *options, struct image_store *store)
 {
@@ -13,7 +23,7 @@ static int build_images(struct images *images, struct load *load,
 				      .human_names = options->human_names };
 	uint8_t *hits = NULL;
 	int got = 0;
-	if (options->only_sampled) {
+	if (!options->all) {
 		hits = calloc(load_code_count(load) + 1u, 1);
 		got = hits ? hits_find(load, hits) : STATUS_NO_MEMORY;
 		how.wanted = hits;
@@ -37,10 +47,9 @@ static int write_output(const struct images *images, struct load *load,
 				       (struct bytes){ image->build_id, sizeof(image->build_id) },
 				       image->path);
 	}
-	const struct replay_options replay = { .load = load,
-					       .images = images,
-					       .output = output,
-					       .only_needed = options->only_sampled };
+	const struct replay_options replay = {
+		.load = load, .images = images, .output = output, .only_needed = !options->all
+	};
 	got = replay_run(&replay, &result->counts);
 	if (got == 0)
 		return inject_output_commit(output);
@@ -56,9 +65,11 @@ static void count_codes(const struct images *images, struct inject_result *resul
 		result->code_count += images->codes.items[i].image != IMAGES_NONE;
 }
 
-int inject_run(struct load *load, const struct inject_options *options,
-	       struct inject_result *result)
+int inject_run(struct load *load, const struct inject_options *asked, struct inject_result *result)
 {
+	struct inject_options how = *asked;
+	const struct inject_options *options = &how;
+	how.all |= has_stacks(load);
 	struct images images = { 0 };
 	struct image_store *store;
 	*result = (struct inject_result){ .failed = "the images" };

@@ -16,7 +16,7 @@ struct inject_options {
 	const char *output;    /* a path, or "-" */
 	const char *cache_dir; /* images go into this build-id cache; NULL: beside the output */
 	const char *producer;  /* for the images: program and version */
-	bool only_sampled;     /* leave out code that no sample hit */
+	bool all;              /* also code that no sample hit */
 	bool human_names;      /* symbols as people write them, not as the runtimes do */
 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum {
-	CHECKED = 1 << 16, /* addresses that are remembered as right */
+	CHECKED = 1 << 14, /* addresses that are remembered as right */
 	STAMPS = 1 << 14,
 	PAGE_SHIFT = 12,
 	PAGES_LIMIT = 1024, /* more pages than this are all pages */
@@ -305,7 +305,7 @@ static int take_sample(struct replay *replay, const struct perfdata_record *reco
 	if (!process)
 		return STATUS_NO_MEMORY;
 	const int got = show_untimed(replay, process, sample.time_ns);
-	return got < 0 ? got : addresses_walk(replay->load, &sample, check, replay);
+	return got < 0 ? got : addresses_walk(replay->load, record, &sample, check, replay);
 }
 
 /* perf gives a child its parent's mappings, but not where the fork was made up afterwards. */
