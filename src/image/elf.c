@@ -6,10 +6,10 @@
 
 #include <elf.h>
 
-/* The build id's hash must be the same in every build and on every machine, so not
- * base/hash.h's. It has to tell files apart, not to withstand a forger: who makes the code can put
- * any build id into a file of their own. XXH3 reads at the speed of memory (SHA-1 takes 50 to 120
- * ms for 100 MB, with or without instructions of its own), its 128 bits are more than enough.
+/* The build id's hash must be the same in every build and on every machine, so not that of
+ * base/hash.h. It has to tell files apart, not to withstand a forger: who makes the code can
+ * put any build id into a file of their own. XXH3 reads at the speed of memory (SHA-1 takes 50
+ * to 120 ms for 100 MB, with or without instructions of its own), and 128 bits are enough.
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -101,11 +101,13 @@ struct bytes image_build_id(const struct image *image); /* 20 bytes */
  * (file_off is 0), as if mapped at start_avma. One for each group of functions that kept their
  * distances, so start_avma + image_file_off() is such a function's address. No such place
  * meets memory given to image_avoid(), a function or another such place. None without
- * unwinding information, and none for a group where no place is free.
+ * unwinding information, and none for a group where no place is free. The first serves the
+ * most functions.
  *
  * Perf since 5.19 takes the lowest mapping of a file for the place of its tables, whatever
  * the address it asks for: with more than one of these maps each needs a path of its own (a
- * link to the same file), and the functions' mappings the path of their map.
+ * link to the same file), and the functions' mappings the path of their map. Who cannot give
+ * more paths shows the first map alone: with others beside it no function is unwound right.
  */
 struct image_unwind_map {
 	uint64_t start_avma;

@@ -26,7 +26,7 @@ enum {
 	/* Functions a compilation unit. In larger units readers search long, in smaller ones
 	 * the heads and file names of the units are most of the file: docs/formats/image.md.
 	 */
-	UNIT_FUNCTIONS = 8,
+	UNIT_FUNCTIONS = 4,
 	ROW_MAX_SIZE = 32, /* of a line's code in .debug_line */
 	SCOPE_DEPTH = 256, /* readers walk nested scopes by recursion */
 	BUILD_ID_SIZE = 20,

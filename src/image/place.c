@@ -31,6 +31,12 @@ struct search {
 	size_t taken_count;
 };
 
+struct ranked {
+	struct image_unwind_map map;
+	uint32_t index;
+	uint32_t functions;
+};
+
 static uint64_t congruent(uint64_t off, uint64_t avma, uint64_t align)
 {
 	return off + ((avma - off) & (align - 1));
@@ -217,6 +223,43 @@ static int sort_clusters(struct image *image)
 	return 0;
 }
 
+static int by_functions(const void *left, const void *right)
+{
+	const struct ranked *a = left;
+	const struct ranked *b = right;
+	if (a->functions != b->functions)
+		return a->functions > b->functions ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* The map of the most functions comes first. */
+static int rank_maps(struct image *image)
+{
+	const size_t count = image->unwind_maps.count;
+	struct ranked *ranked = arena_new(&image->arena, struct ranked, count);
+	uint32_t *rank_of = arena_new(&image->arena, uint32_t, count);
+	if (!ranked || !rank_of)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked){ .map = image->unwind_maps.items[i], .index = i };
+	for (size_t i = 0; i < image->present.clusters.count; i++) {
+		const struct cluster *c = &image->present.clusters.items[i];
+		if (c->unwind_map != NONE)
+			ranked[c->unwind_map].functions += c->count;
+	}
+	qsort(ranked, count, sizeof(*ranked), by_functions);
+	for (uint32_t i = 0; i < count; i++) {
+		image->unwind_maps.items[i] = ranked[i].map;
+		rank_of[ranked[i].index] = i;
+	}
+	for (size_t i = 0; i < image->present.clusters.count; i++) {
+		struct cluster *c = &image->present.clusters.items[i];
+		if (c->unwind_map != NONE)
+			c->unwind_map = rank_of[c->unwind_map];
+	}
+	return 0;
+}
+
 int place_clusters(struct image *image)
 {
 	struct search s = { .image = image };
@@ -242,6 +285,11 @@ int place_clusters(struct image *image)
 	 */
 	if (image->code_end > (uint64_t)1 << 40)
 		return STATUS_TOO_BIG;
+	if (image->unwind_maps.count > 1) {
+		const int got = rank_maps(image);
+		if (got < 0)
+			return got;
+	}
 	place_functions(image, &image->present);
 	return sort_clusters(image);
 }

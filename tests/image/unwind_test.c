@@ -85,6 +85,11 @@ static void test_tables(void **state)
 		assert_int_equal(image_unwind_map(image, map).start_avma + off, starts[i]);
 	}
 	assert_in_range(image_unwind_map_count(image), 3, 8);
+	uint32_t served[8] = { 0 };
+	for (uint32_t i = 0; i < COUNT; i++)
+		served[image_unwind_map_of(image, i)]++;
+	for (size_t i = 1; i < image_unwind_map_count(image); i++)
+		assert_true(served[i - 1] >= served[i]);
 	assert_maps_are_free(image, avoid, avoid_end, starts, SIZE);
 	/* The map holds all that is looked for in it. */
 	GElf_Shdr header;
