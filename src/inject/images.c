@@ -101,6 +101,7 @@ static int sort_out(struct build *build)
 					      .end_avma = code.start_avma + code.size,
 					      .time_ns = code.time_ns,
 					      .image = IMAGES_NONE,
+					      .unwind_map = IMAGES_NONE,
 					      .pid = code.pid };
 		const bool is_code =
 		    code.size && code.size <= SIZE_LIMIT && slot->end_avma > slot->start_avma;
@@ -192,28 +193,54 @@ static int store_image(struct build *build, struct image *image, struct images_i
 	return got;
 }
 
-static int take_places(struct build *build, struct image *image, const struct group *group)
+/* perf takes the lowest mapping of a path for the place of the tables: each map has a path that
+ * only its own code shares.
+ */
+static int take_unwind_maps(struct build *build, const struct image *image,
+			    struct images_image *item)
 {
 	struct images *images = build->images;
-	struct images_image *item = vector_push(&images->items);
-	if (!item)
-		return STATUS_NO_MEMORY;
-	*item =
-	    (struct images_image){ .pid = group->pid,
-				   .first_unwind_map = (uint32_t)images->unwind_maps.count,
-				   .unwind_map_count = (uint32_t)image_unwind_map_count(image) };
-	for (size_t i = 0; i < item->unwind_map_count; i++) {
-		struct image_unwind_map *map = vector_push(&images->unwind_maps);
+	item->first_unwind_map = (uint32_t)images->unwind_maps.count;
+	item->unwind_map_count = (uint32_t)image_unwind_map_count(image);
+	int got = 0;
+	for (uint32_t i = 0; got == 0 && i < item->unwind_map_count; i++) {
+		struct images_unwind_map *map = vector_push(&images->unwind_maps);
 		if (!map)
 			return STATUS_NO_MEMORY;
-		*map = image_unwind_map(image, i);
+		map->map = image_unwind_map(image, i);
+		got = image_store_alias(build->options->store, i + 1, &map->path);
 	}
+	return got;
+}
+
+static void take_places(struct build *build, const struct image *image, const struct group *group,
+			const struct images_image *item)
+{
+	struct images *images = build->images;
 	uint32_t function = 0;
-	for (uint32_t i = group->first; i; i = build->next[i - 1]) {
-		images->codes.items[i - 1].image = (uint32_t)images->items.count - 1;
-		images->codes.items[i - 1].file_off = image_file_off(image, function++);
+	for (uint32_t i = group->first; i; i = build->next[i - 1], function++) {
+		struct images_code *code = &images->codes.items[i - 1];
+		const size_t map = image_unwind_map_of(image, function);
+		code->image = (uint32_t)(item - images->items.items);
+		code->file_off = image_file_off(image, function);
+		code->end_avma = code->start_avma + image_function_size(image, function);
+		if (map != SIZE_MAX)
+			code->unwind_map = item->first_unwind_map + (uint32_t)map;
 	}
-	return store_image(build, image, item);
+}
+
+static int keep_image(struct build *build, struct image *image, const struct group *group)
+{
+	struct images_image *item = vector_push(&build->images->items);
+	if (!item)
+		return STATUS_NO_MEMORY;
+	item->pid = group->pid;
+	int got = store_image(build, image, item);
+	if (got == 0)
+		got = take_unwind_maps(build, image, item);
+	if (got == 0)
+		take_places(build, image, group, item);
+	return got;
 }
 
 static int build_one(struct build *build, const struct group *group)
@@ -234,7 +261,7 @@ static int build_one(struct build *build, const struct group *group)
 	if (got == 0)
 		got = image_finish(image);
 	if (got == 0)
-		got = take_places(build, image, group);
+		got = keep_image(build, image, group);
 	lines_clear(&lines);
 	image_free(image);
 	arena_clear(&build->names);

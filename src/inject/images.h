@@ -20,9 +20,16 @@ struct images_code {
 	uint64_t start_avma;
 	uint64_t end_avma;
 	uint64_t time_ns;
-	uint64_t file_off; /* in its image */
-	uint32_t image;    /* IMAGES_NONE: it is in none */
+	uint64_t file_off;   /* in its image */
+	uint32_t image;      /* IMAGES_NONE: it is in none */
+	uint32_t unwind_map; /* into images.unwind_maps; IMAGES_NONE: it is unwound without */
 	uint32_t pid;
+};
+
+/* Through which tables of an image are read out of a process, for some of its code. */
+struct images_unwind_map {
+	struct image_unwind_map map;
+	const char *path; /* of the mapping, and of those of the code */
 };
 
 /* One process's. */
@@ -37,7 +44,7 @@ struct images_image {
 struct images {
 	VECTOR(struct images_code) codes;
 	VECTOR(struct images_image) items;
-	VECTOR(struct image_unwind_map) unwind_maps;
+	VECTOR(struct images_unwind_map) unwind_maps;
 	uint64_t bytes; /* that all files take on the disk */
 };
 

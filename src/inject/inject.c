@@ -34,6 +34,16 @@ static int build_images(struct images *images, struct load *load,
 	return got;
 }
 
+static void put_build_ids(struct inject_output *output, const struct images *images,
+			  const struct images_image *image)
+{
+	const struct bytes build_id = { image->build_id, sizeof(image->build_id) };
+	inject_output_build_id(output, PERFDATA_CPUMODE_USER, -1, build_id, image->path);
+	for (uint32_t i = 0; i < image->unwind_map_count; i++)
+		inject_output_build_id(output, PERFDATA_CPUMODE_USER, -1, build_id,
+				       images->unwind_maps.items[image->first_unwind_map + i].path);
+}
+
 static int write_output(const struct images *images, struct load *load,
 			const struct inject_options *options, struct inject_result *result)
 {
@@ -41,12 +51,8 @@ static int write_output(const struct images *images, struct load *load,
 	int got = inject_output_open(&output, options->output, load_recording(load));
 	if (got < 0)
 		return got;
-	for (size_t i = 0; i < images->items.count; i++) {
-		const struct images_image *image = &images->items.items[i];
-		inject_output_build_id(output, PERFDATA_CPUMODE_USER, -1,
-				       (struct bytes){ image->build_id, sizeof(image->build_id) },
-				       image->path);
-	}
+	for (size_t i = 0; i < images->items.count; i++)
+		put_build_ids(output, images, &images->items.items[i]);
 	const struct replay_options replay = {
 		.load = load, .images = images, .output = output, .only_needed = !options->all
 	};

@@ -28,7 +28,7 @@ struct process {
 	uint32_t first_untimed; /* code without a time: index + 1; chained by replay.next */
 	struct belief *belief;
 	struct belief *ground;  /* where this process has code at any time */
-	VECTOR(uint32_t) shown; /* images whose tables for unwinding are mapped */
+	VECTOR(uint32_t) shown; /* unwind maps that are there */
 };
 
 /* An address for which perf's answer is right, as long as nothing changes in its page. */
@@ -115,53 +115,51 @@ static void put_mmap(struct replay *replay, struct perfdata_new_mmap2 *map, uint
 	inject_output_records(replay->options->output, sink_bytes(&replay->record));
 }
 
-/* An unwinder in perf reads the image's tables through these. */
-static int show_unwind_maps(struct replay *replay, struct process *process, uint32_t index,
-			    uint64_t time_ns)
+/* An unwinder in perf reads the image's tables through this. */
+static int show_unwind_map(struct replay *replay, struct process *process,
+			   const struct images_code *code, uint64_t time_ns)
 {
-	const struct images_image *image = &replay->options->images->items.items[index];
-	if (!image->unwind_map_count)
-		return 0;
+	const struct images *images = replay->options->images;
 	for (size_t i = 0; i < process->shown.count; i++)
-		if (process->shown.items[i] == index)
+		if (process->shown.items[i] == code->unwind_map)
 			return 0;
 	uint32_t *slot = vector_push(&process->shown);
 	if (!slot)
 		return STATUS_NO_MEMORY;
-	*slot = index;
-	for (uint32_t i = 0; i < image->unwind_map_count; i++) {
-		const struct image_unwind_map *tables =
-		    &replay->options->images->unwind_maps.items[image->first_unwind_map + i];
-		put_mmap(replay,
-			 &(struct perfdata_new_mmap2){
-			     .pid = process->pid,
-			     .start_avma = tables->start_avma,
-			     .size = tables->size,
-			     .file_off = tables->file_off,
-			     .build_id = { image->build_id, sizeof(image->build_id) },
-			     .path = image->path },
-			 time_ns);
-	}
+	*slot = code->unwind_map;
+	const struct images_unwind_map *tables = &images->unwind_maps.items[code->unwind_map];
+	const struct images_image *image = &images->items.items[code->image];
+	put_mmap(
+	    replay,
+	    &(struct perfdata_new_mmap2){ .pid = process->pid,
+					  .start_avma = tables->map.start_avma,
+					  .size = tables->map.size,
+					  .file_off = tables->map.file_off,
+					  .build_id = { image->build_id, sizeof(image->build_id) },
+					  .path = tables->path },
+	    time_ns);
 	return 0;
 }
 
 static int show_code(struct replay *replay, struct process *process, uint32_t index,
 		     uint64_t time_ns)
 {
-	const struct images_code *code = &replay->options->images->codes.items[index];
-	const struct images_image *image = &replay->options->images->items.items[code->image];
-	int got = show_unwind_maps(replay, process, code->image, time_ns);
-	if (got < 0)
-		return got;
-	put_mmap(
-	    replay,
-	    &(struct perfdata_new_mmap2){ .pid = process->pid,
-					  .start_avma = code->start_avma,
-					  .size = code->end_avma - code->start_avma,
-					  .file_off = code->file_off,
-					  .build_id = { image->build_id, sizeof(image->build_id) },
-					  .path = image->path },
-	    time_ns);
+	const struct images *images = replay->options->images;
+	const struct images_code *code = &images->codes.items[index];
+	const struct images_image *image = &images->items.items[code->image];
+	const bool is_unwound = code->unwind_map != IMAGES_NONE;
+	if (is_unwound && show_unwind_map(replay, process, code, time_ns) < 0)
+		return STATUS_NO_MEMORY;
+	put_mmap(replay,
+		 &(struct perfdata_new_mmap2){
+		     .pid = process->pid,
+		     .start_avma = code->start_avma,
+		     .size = code->end_avma - code->start_avma,
+		     .file_off = code->file_off,
+		     .build_id = { image->build_id, sizeof(image->build_id) },
+		     .path = is_unwound ? images->unwind_maps.items[code->unwind_map].path
+					: image->path },
+		 time_ns);
 	touch(replay, code->start_avma, code->end_avma);
 	return belief_put(&process->belief, code->start_avma, code->end_avma, index);
 }

@@ -10,6 +10,7 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,6 +198,42 @@ int image_store_commit(struct image_store *store, uint32_t pid, const char *prog
 	return status;
 }
 
+/* In a cache a build id leads to the image, whatever the path. */
+static int link_alias(const struct image_store *store, const struct stored *image,
+		      struct stored *alias)
+{
+	int folder_fd;
+	if (store->is_cache)
+		return 0;
+	int status = store_folder_open(store->root_fd, image->folder, &folder_fd);
+	if (status < 0)
+		return status;
+	status = store_second_name(folder_fd, image->file, folder_fd, alias->file, &alias->is_new);
+	const int error = errno;
+	close(folder_fd);
+	errno = error;
+	return status;
+}
+
+int image_store_alias(struct image_store *store, uint32_t number, const char **path)
+{
+	struct stored *alias = store->stored.count ? vector_push(&store->stored) : NULL;
+	if (!alias)
+		return STATUS_NO_MEMORY;
+	const struct stored *image = alias - 1;
+	while (image->is_alias)
+		image--;
+	*alias = (struct stored){ .is_alias = true };
+	memcpy(alias->folder, image->folder, sizeof(alias->folder));
+	const int stem = (int)strlen(image->file) - (int)strlen(".so");
+	(void)snprintf(alias->file, sizeof(alias->file), "%.*s.%" PRIu32 ".so", stem, image->file,
+		       number);
+	*path = path_of(store, alias);
+	const int status = *path ? link_alias(store, image, alias) : STATUS_NO_MEMORY;
+	store->stored.count -= status < 0;
+	return status;
+}
+
 static void discard_beside(struct image_store *store, const struct stored *image)
 {
 	int folder_fd;
@@ -210,9 +247,9 @@ static void discard_beside(struct image_store *store, const struct stored *image
 void image_store_discard(struct image_store *store)
 {
 	for (size_t i = 0; i < store->stored.count; i++) {
-		if (store->is_cache)
+		if (store->is_cache && !store->stored.items[i].is_alias)
 			store_discard_from_cache(store, &store->stored.items[i]);
-		else
+		else if (!store->is_cache)
 			discard_beside(store, &store->stored.items[i]);
 	}
 	store->stored.count = 0;

@@ -59,6 +59,11 @@ int image_store_begin(struct image_store *store, int *fd);
 int image_store_commit(struct image_store *store, uint32_t pid, const char *program,
 		       struct bytes build_id, const char **path);
 
+/* Another path of the image that was committed last, for readers that tell files apart by
+ * their paths: jitted-<program>.<number>.so beside it. Returns as begin does.
+ */
+int image_store_alias(struct image_store *store, uint32_t number, const char **path);
+
 /* Removes from OUT.data.d what an earlier run put there and this one did not: regular files of ours
  * with such names in folders of ours with such names, and the folders that then are empty. From a
  * cache nothing is removed. Returns 0 or the first failure: STATUS_IO (errno), _NO_MEMORY.

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-enum { STORE_FOLDER_ROOM = 32, STORE_FILE_ROOM = 96 };
+enum { STORE_FOLDER_ROOM = 32, STORE_FILE_ROOM = 112 };
 
 /* An image of this run. */
 struct stored {
@@ -17,6 +17,7 @@ struct stored {
 	char file[STORE_FILE_ROOM];     /* jitted-<program>.so */
 	char build_id[44];              /* hex, of a cache */
 	bool is_new;
+	bool is_alias;    /* another name of the image before it */
 	bool is_name_new; /* of a cache: in its folder jit ... */
 	bool is_link_new; /* ... and in .build-id */
 };
