@@ -129,6 +129,25 @@ static int name_of(struct build *build, const struct load_code *code, struct byt
 	return 0;
 }
 
+static int put_inlines(struct lines *lines, struct jitdump_about *inlines)
+{
+	struct jitdump_inline scope;
+	int got = 0;
+	while (got == 0 && jitdump_inline_next(inlines, &scope) > 0) {
+		const uint32_t file = lines_source(lines, scope.call_file);
+		if (file == UINT32_MAX)
+			return STATUS_NO_MEMORY;
+		got = image_inline(lines->image,
+				   &(struct image_inline){ .offset = scope.offset,
+							   .size = scope.size,
+							   .depth = scope.depth,
+							   .name = scope.name,
+							   .call_file = file,
+							   .call_line = scope.call_line });
+	}
+	return got;
+}
+
 static int add_function(struct build *build, struct image *image, struct lines *lines,
 			uint32_t index)
 {
@@ -146,6 +165,9 @@ static int add_function(struct build *build, struct image *image, struct lines *
 	struct jitdump_debug_walk walk;
 	if (got == 0 && load_code_lines(build->load, index, &walk))
 		got = lines_put(lines, &walk, &code);
+	struct jitdump_about inlines;
+	if (got == 0 && load_code_inlines(build->load, index, &inlines))
+		got = put_inlines(lines, &inlines);
 	struct jitdump_unwinding_info info;
 	if (got == 0 && load_code_unwinding(build->load, index, &info))
 		got = image_unwinding(image, info.unwinding, info.eh_frame_hdr_size);

@@ -9,18 +9,17 @@ static bool is_same(struct bytes a, struct bytes b)
 	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* As a path: "file:///a.mjs" is /a.mjs. Other colons become slashes ("node:fs" is node/fs),
- * since perf takes what is behind one for a line number.
- */
-static void put_path(struct sink *path, struct bytes file)
+uint32_t lines_source(struct lines *lines, struct bytes file)
 {
 	static const char scheme[] = "file://";
 	const size_t skip = sizeof(scheme) - 1;
-	sink_reset(path);
+	sink_reset(&lines->path);
 	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
 		file = (struct bytes){ file.data + skip, file.size - skip };
 	for (size_t i = 0; i < file.size; i++)
-		sink_u8(path, file.data[i] == ':' ? '/' : file.data[i]);
+		sink_u8(&lines->path, file.data[i] == ':' ? '/' : file.data[i]);
+	return sink_failed(&lines->path) ? UINT32_MAX
+					 : image_source(lines->image, sink_bytes(&lines->path));
 }
 
 static int source_of(struct lines *lines, const struct jitdump_debug_entry *entry,
@@ -33,12 +32,10 @@ static int source_of(struct lines *lines, const struct jitdump_debug_entry *entr
 	struct bytes file = entry->file;
 	if (entry->is_name_damaged)
 		file = jitdump_debug_repair_name(file, name);
-	put_path(&lines->path, file);
-	if (sink_failed(&lines->path))
-		return STATUS_NO_MEMORY;
 	lines->last_file = entry->file;
 	lines->last_name = entry->is_name_damaged ? name : (struct bytes){ 0 };
-	lines->last_source = image_source(lines->image, sink_bytes(&lines->path));
+	lines->last_is_nameless = !file.size;
+	lines->last_source = lines_source(lines, file);
 	return lines->last_source == UINT32_MAX ? STATUS_NO_MEMORY : 0;
 }
 
@@ -48,15 +45,13 @@ int lines_put(struct lines *lines, struct jitdump_debug_walk *walk, const struct
 	int got = 0;
 	while (got == 0 && jitdump_debug_entry_next(walk, &entry) > 0) {
 		got = source_of(lines, &entry, code->name);
-		/* Where no more than a piece of a path is left, no line is better than a wrong one.
-		 */
-		const bool is_lost = entry.is_name_damaged && !lines->path.size;
 		const uint64_t offset =
 		    entry.avma > walk->code_avma ? entry.avma - walk->code_avma : 0;
 		const struct image_line line = {
 			.offset = offset,
 			.file = lines->last_source,
-			.line = is_lost ? 0 : entry.line,
+			/* No line is better than one of an unknown file. */
+			.line = lines->last_is_nameless ? 0 : entry.line,
 			.column = code->runtime == RUNTIME_V8 ? entry.column : 0,
 		};
 		if (got == 0 && offset < code->size)

@@ -15,6 +15,7 @@
 #define LOAD_CODE_H
 
 #include "format/jitdump/debug.h"
+#include "format/jitdump/extensions.h"
 #include "load/load.h"
 #include "names/names.h"
 
@@ -39,6 +40,9 @@ bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_wal
 
 /* Its unwinding information; false where the producer told none. */
 bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwinding_info *info);
+
+/* Its inlined scopes, for jitdump_inline_next(); false where the producer told none. */
+bool load_code_inlines(struct load *load, uint32_t index, struct jitdump_about *about);
 
 struct load_place {
 	uint32_t pid;

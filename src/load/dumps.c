@@ -22,6 +22,7 @@ struct dump {
 	/* What was told in advance about the next LOAD; 0: nothing. */
 	uint64_t debug_off;
 	uint64_t unwinding_off;
+	uint64_t inlines_off;
 };
 
 static void on_problem(void *context, const struct jitdump_problem *problem)
@@ -142,9 +143,11 @@ static int take_load(struct dump *dump, const struct jitdump_record *record)
 		.record_off = record->offset,
 		.debug_before = distance(record->offset, dump->debug_off),
 		.unwinding_before = distance(record->offset, dump->unwinding_off),
+		.inlines_before = distance(record->offset, dump->inlines_off),
 	};
 	dump->debug_off = 0;
 	dump->unwinding_off = 0;
+	dump->inlines_off = 0;
 	return got < 0 ? got : keep(dump, &piece, pid, &to);
 }
 
@@ -175,6 +178,39 @@ static int take_move(struct dump *dump, const struct jitdump_record *record)
 			  : timeline_untimed(load->timeline, pid, &to);
 	const struct piece *first = load_first_piece(load, to.object);
 	return got < 0 || !first ? got : keep(dump, first, pid, &to);
+}
+
+static int take_unload(struct dump *dump, const struct jitdump_record *record)
+{
+	const struct jitdump_unload *unload = &record->unload;
+	if (!dump->is_timed)
+		return 0;
+	return timeline_unload(dump->load->timeline, pid_of_record(dump, unload->pid),
+			       sample_clock_ns(dump, record->time_ns), unload->code_avma);
+}
+
+/* Keeps in mind what is told in advance about the next LOAD. */
+static int take_record(struct dump *dump, const struct jitdump_record *record)
+{
+	switch (record->id) {
+	case JITDUMP_CODE_LOAD:
+		return take_load(dump, record);
+	case JITDUMP_CODE_MOVE:
+		return take_move(dump, record);
+	case JITDUMP_UNLOAD:
+		return take_unload(dump, record);
+	case JITDUMP_DEBUG_INFO:
+		dump->debug_off = record->offset;
+		return 0;
+	case JITDUMP_UNWINDING_INFO:
+		dump->unwinding_off = record->offset;
+		return 0;
+	case JITDUMP_INLINES:
+		dump->inlines_off = record->offset;
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 static int add_source(struct dump *dump)
@@ -234,16 +270,8 @@ static int read_dump(struct load *load, const char *path, uint32_t pid, struct b
 
 	const size_t first_code = load->codes.count;
 	struct jitdump_record record;
-	while (got >= 0 && (got = jitdump_reader_next(&dump.reader, &record)) > 0) {
-		if (record.id == JITDUMP_CODE_LOAD)
-			got = take_load(&dump, &record);
-		else if (record.id == JITDUMP_CODE_MOVE)
-			got = take_move(&dump, &record);
-		else if (record.id == JITDUMP_DEBUG_INFO)
-			dump.debug_off = record.offset;
-		else if (record.id == JITDUMP_UNWINDING_INFO)
-			dump.unwinding_off = record.offset;
-	}
+	while (got >= 0 && (got = jitdump_reader_next(&dump.reader, &record)) > 0)
+		got = take_record(&dump, &record);
 	process = load_process_find(load, pid);
 	if (process)
 		process->torn_offset = load->sources.items[dump.source].torn_offset;

@@ -72,6 +72,7 @@ struct piece {
 	uint64_t record_off;       /* of the LOAD; 0: there is none */
 	uint32_t debug_before;     /* how far before it its DEBUG_INFO lies; 0: it has none */
 	uint32_t unwinding_before; /* the same of its UNWINDING_INFO */
+	uint32_t inlines_before;   /* and of its INLINES */
 	uint32_t code;
 	uint32_t pid;
 };

@@ -62,14 +62,22 @@ static uint64_t size_of(const struct load *load, const struct piece *piece)
 	return hit.start_avma == piece->start_avma && hit.layer != LAYER_NONE ? hit.size : 0;
 }
 
+/* A record that lies `before` the piece's LOAD. */
+static bool record_before(const struct load *load, const struct piece *piece, uint32_t before,
+			  uint32_t id, struct jitdump_record *record)
+{
+	const struct source *source = source_of(load, piece);
+	return before && source->reader &&
+	       jitdump_reader_at(source->reader, piece->record_off - before, record) == 1 &&
+	       record->id == id;
+}
+
 bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_walk *walk)
 {
 	const struct piece *piece = &load->pieces.items[index];
 	struct source *source = source_of(load, piece);
 	struct jitdump_record record;
-	if (!piece->debug_before || !source->reader ||
-	    jitdump_reader_at(source->reader, piece->record_off - piece->debug_before, &record) !=
-		1)
+	if (!record_before(load, piece, piece->debug_before, JITDUMP_DEBUG_INFO, &record))
 		return false;
 	if (!source->has_style) {
 		source->style = jitdump_debug_style(source->reader->file);
@@ -82,13 +90,20 @@ bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_wal
 bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwinding_info *info)
 {
 	const struct piece *piece = &load->pieces.items[index];
-	const struct source *source = source_of(load, piece);
 	struct jitdump_record record;
-	if (!piece->unwinding_before || !source->reader ||
-	    jitdump_reader_at(source->reader, piece->record_off - piece->unwinding_before,
-			      &record) != 1)
+	if (!record_before(load, piece, piece->unwinding_before, JITDUMP_UNWINDING_INFO, &record))
 		return false;
 	*info = record.unwinding_info;
+	return true;
+}
+
+bool load_code_inlines(struct load *load, uint32_t index, struct jitdump_about *about)
+{
+	const struct piece *piece = &load->pieces.items[index];
+	struct jitdump_record record;
+	if (!record_before(load, piece, piece->inlines_before, JITDUMP_INLINES, &record))
+		return false;
+	*about = record.about;
 	return true;
 }
 
