@@ -17,7 +17,8 @@ struct runtimes {
 	VECTOR(struct runtimes_note) notes;
 	char *const *environment;
 	char *const *command;
-	uint32_t expected; /* bit n: runtimes_name(n) */
+	const char *jvm_agent; /* NULL: none */
+	uint32_t expected;     /* bit n: runtimes_name(n) */
 	uint32_t off;
 };
 
@@ -53,12 +54,15 @@ static bool has_word(const char *text, const char *separators, struct bytes want
 	return false;
 }
 
-/* `template` with the private directory for each %. */
-static void put_template(struct sink *out, const char *template, const char *private_dir)
+/* `template` with the private directory for each %, and the agent for each @. */
+static void put_template(struct sink *out, const char *template, const char *private_dir,
+			 const char *jvm_agent)
 {
 	for (; *template; template ++) {
 		if (*template == '%')
 			sink_text(out, private_dir);
+		else if (*template == '@')
+			sink_text(out, jvm_agent);
 		else
 			sink_u8(out, (uint8_t) * template);
 	}
@@ -150,7 +154,8 @@ static int apply(struct runtimes *runtimes, const struct runtimes_row *row,
 	struct sink ours = { 0 };
 	struct sink added = { 0 };
 	struct sink value = { 0 };
-	put_template(&ours, row->value, options->private_dir ? options->private_dir : "");
+	put_template(&ours, row->value, options->private_dir ? options->private_dir : "",
+		     runtimes->jvm_agent ? runtimes->jvm_agent : "");
 	sink_u8(&ours, 0);
 	if (!sink_failed(&ours))
 		join(row, (const char *)ours.data,
@@ -296,6 +301,9 @@ static int switch_on(struct runtimes *runtimes, const struct runtimes_options *o
 	uint32_t facts = facts_of(runtimes, options);
 	if (facts & FACT_DIRECTORY && preload_write_all(options->private_dir) < 0)
 		return STATUS_IO;
+	if (facts & FACT_DIRECTORY && !(runtimes->off >> index_of("java") & 1))
+		runtimes->jvm_agent = runtimes_jvm_agent(&runtimes->arena, options->private_dir);
+	facts |= runtimes->jvm_agent ? FACT_JVM_AGENT : FACT_NO_JVM_AGENT;
 
 	int got = apply_rows(runtimes, options, facts);
 	if (got == 0)

@@ -1,7 +1,10 @@
+#include "attach/library.h"
 #include "base/number.h"
 #include "base/sink.h"
 #include "base/status.h"
 #include "base/vector.h"
+#include "os/file.h"
+#include "record/private_dir.h"
 #include "record/runtimes.h"
 #include "record/runtimes_internal.h"
 
@@ -191,6 +194,40 @@ uint32_t runtimes_facts_of_programs(struct arena *arena, const char *search_path
 	return facts;
 }
 
+/* Any of root's children may become another user. */
+static bool is_for_children(const char *library)
+{
+	return private_dir_needs_no_quoting(library) &&
+	       (geteuid() != 0 || attach_is_open_to_all(library));
+}
+
+static int copy_file(const char *from, const char *to)
+{
+	struct os_file file;
+	int result = os_file_open(&file, from, OS_FILE_REGULAR);
+	if (result < 0)
+		return result;
+	const int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	result = fd < 0 ? STATUS_IO : os_file_write(fd, file.bytes.data, file.bytes.size);
+	if (fd >= 0 && fchmod(fd, 0644) != 0)
+		result = STATUS_IO;
+	if (fd >= 0)
+		close(fd);
+	os_file_close(&file);
+	return result;
+}
+
+const char *runtimes_jvm_agent(struct arena *arena, const char *private_dir)
+{
+	char library[PATH_MAX];
+	if (!attach_find_library(library))
+		return NULL;
+	if (is_for_children(library))
+		return runtimes_copy(arena, library, strlen(library));
+	const char *copy = runtimes_printf(arena, "%s/libpolyperf-jvmti.so", private_dir);
+	return copy && copy_file(library, copy) == 0 ? copy : NULL;
+}
+
 /* What `polyperf doctor` looks for. */
 struct program {
 	const char *name;
@@ -304,6 +341,8 @@ static const char *how_of(struct arena *arena, const struct program *program, co
 		for (const char *c = row->value; *c; c++) {
 			if (*c == '%')
 				sink_text(&text, "DIR");
+			else if (*c == '@')
+				sink_text(&text, "libpolyperf-jvmti.so");
 			else
 				sink_u8(&text, (uint8_t)*c);
 		}
@@ -323,7 +362,9 @@ int runtimes_find_installed(struct arena *arena, const char *search_path,
 	struct runtimes_installed *list = arena_new(arena, struct runtimes_installed, MOST);
 	if (!list)
 		return STATUS_NO_MEMORY;
+	char agent[PATH_MAX];
 	const uint32_t facts = FACT_DIRECTORY | FACT_FRAME_POINTERS | FACT_CWD_MAPPABLE |
+			       (attach_find_library(agent) ? FACT_JVM_AGENT : FACT_NO_JVM_AGENT) |
 			       runtimes_facts_of_programs(arena, search_path);
 	int count = 0;
 	for (size_t i = 0; i < MOST; i++) {

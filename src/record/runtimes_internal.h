@@ -27,13 +27,15 @@ enum facts {
 	FACT_RUBY = 1 << 6,      /* $PATH has a Ruby with YJIT (3.1), or one that hides its age */
 	FACT_RUBY_31 = 1 << 7,   /* and it tells its blocks */
 	FACT_RUBY_PERF = 1 << 8, /* and it has --yjit-perf (3.3) */
-	FACT_RUBY_UNKNOWN = 1 << 9, /* and only Ruby itself can tell */
+	FACT_RUBY_UNKNOWN = 1 << 9,  /* and only Ruby itself can tell */
+	FACT_JVM_AGENT = 1 << 10,    /* there is an agent that every JVM we start can load ... */
+	FACT_NO_JVM_AGENT = 1 << 11, /* ... or none */
 };
 
 struct runtimes_row {
 	const char *runtime;
 	const char *variable;
-	const char *value; /* % stands for the private directory */
+	const char *value; /* % stands for the private directory, @ for the agent of JVMs */
 	const char *key;   /* a word that, in the user's value, means that it is settled */
 	const char *why;
 	uint32_t needs; /* of enum facts */
@@ -68,6 +70,11 @@ uint32_t runtimes_recognise(struct arena *arena, const char *const *command,
  */
 const char *const *runtimes_node_options(struct arena *arena, const char *const *command,
 					 const char *search_path, const char *private_dir);
+
+/* Where JVMs that we start find their agent: where it is installed, or, where they could not
+ * read it there, a copy in the private directory. NULL: there is none.
+ */
+const char *runtimes_jvm_agent(struct arena *arena, const char *private_dir);
 
 const char *runtimes_getenv(char *const *environment, const char *name);
 char *runtimes_copy(struct arena *arena, const char *text, size_t size);

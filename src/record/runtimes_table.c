@@ -37,11 +37,16 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 	{ "bun", "BUN_JSC_jitDumpDirectory", "%", NULL, "where the jitdump goes", FACT_DIRECTORY,
 	  JOIN_WHOLE },
 
+	/* Of all that a JVM takes only an agent is fatal where it cannot be loaded. */
+	{ "java", "JAVA_TOOL_OPTIONS",
+	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -agentpath:@=dir=%", NULL,
+	  "names, tiers, code, lines and inlined calls of methods in a jitdump, whole stacks",
+	  FACT_JVM_AGENT | FACT_DIRECTORY, JOIN_WORDS },
 	{ "java", "JAVA_TOOL_OPTIONS",
 	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
 	  "-XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer",
-	  NULL, "names of compiled methods in a perf map at exit (17 and newer), whole stacks", 0,
-	  JOIN_WORDS },
+	  NULL, "names of compiled methods in a perf map at exit (17 and newer), whole stacks",
+	  FACT_NO_JVM_AGENT, JOIN_WORDS },
 
 	{ "dotnet", "DOTNET_PerfMapEnabled", "1", NULL,
 	  "names and code of methods in a jitdump and a perf map", 0, JOIN_WHOLE },

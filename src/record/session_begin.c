@@ -58,6 +58,7 @@ static void put_processes(struct session *s, struct sink *out, uint64_t sample_t
 
 int session_begin(struct session *s)
 {
+	session_prepare_attach(s);
 	int result = start_collector(s);
 	if (result == 0)
 		result = headers_begin(&s->file, &s->events, &s->layout);
@@ -79,5 +80,8 @@ int session_begin(struct session *s)
 	}
 	data_file_put(&s->file, sink_bytes(&out));
 	sink_clear(&out);
+	/* What they map now the sideband tells of. */
+	if (result == 0)
+		session_attach(s);
 	return result;
 }

@@ -105,6 +105,7 @@ int session_end(struct session *s)
 {
 	events_stop(&s->events);
 	drain_round(&s->drain);
+	session_detach(s);
 	patch_time_conv(s);
 	count_lost(s);
 	const int result = finish(s);

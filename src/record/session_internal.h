@@ -2,6 +2,7 @@
 #ifndef RECORD_SESSION_INTERNAL_H
 #define RECORD_SESSION_INTERNAL_H
 
+#include "attach/attach.h"
 #include "os/clock.h"
 #include "record/child.h"
 #include "record/headers.h"
@@ -10,7 +11,8 @@
 /* A process that we attached to. */
 struct attached {
 	pid_t pid;
-	int pid_fd; /* -1: the kernel has none, ask now and then */
+	int pid_fd;                    /* -1: the kernel has none, ask now and then */
+	struct attachment *attachment; /* it tells of its code on our account; NULL: it does not */
 };
 
 struct session {
@@ -47,6 +49,13 @@ static inline bool session_follows_command(const struct session *s)
 {
 	return s->options->command && !s->options->pid_count && !s->options->system_wide;
 }
+
+/* session_attach.c: runtimes that run already are asked to tell of their code, and to stop. The
+ * collector must know of the private directory first.
+ */
+void session_prepare_attach(struct session *session);
+void session_attach(struct session *session);
+void session_detach(struct session *session);
 
 /* session_open.c: signals, runtimes, the held command, events and rings. */
 int session_open(struct session *session);

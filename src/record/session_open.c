@@ -194,7 +194,8 @@ static int find_attached(struct session *s, struct proc_ids *tids)
 		struct attached *at = vector_push(&s->attached);
 		if (!at)
 			return out_of_memory(s);
-		*at = (struct attached){ pid, (int)syscall(SYS_pidfd_open, pid, 0) };
+		*at =
+		    (struct attached){ .pid = pid, .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0) };
 	}
 	return 0;
 }
@@ -325,6 +326,7 @@ int session_open(struct session *s)
 
 void session_close(struct session *s)
 {
+	session_detach(s);
 	child_clear(&s->child);
 	drain_clear(&s->drain);
 	events_close(&s->events);
@@ -339,9 +341,11 @@ void session_close(struct session *s)
 		private_dir_remove(&s->private_dir);
 	build_ids_clear(&s->build_ids);
 	kernel_layout_clear(&s->kernel);
-	for (size_t i = 0; i < s->attached.count; i++)
+	for (size_t i = 0; i < s->attached.count; i++) {
+		attach_free(s->attached.items[i].attachment);
 		if (s->attached.items[i].pid_fd >= 0)
 			close(s->attached.items[i].pid_fd);
+	}
 	vector_clear(&s->attached);
 	say_kept_clear(&s->kept);
 	give_signals_back(s);

@@ -1,0 +1,153 @@
+#include "attach/attach_internal.h"
+
+#include "base/status.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* To add one: a file with its start and stop, and a row. */
+static const struct attach_runtime *const RUNTIMES[] = { &ATTACH_JAVA };
+
+static const uint64_t default_timeout_ns = 60000000000;
+
+int attach_fail(struct attach_report *report, int result, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(report->reason, sizeof(report->reason), format, args);
+	va_end(args);
+	return result;
+}
+
+void attach_remedy(struct attach_report *report, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(report->remedy, sizeof(report->remedy), format, args);
+	va_end(args);
+}
+
+static const struct attach_runtime *runtime_of(const struct attach_target *target)
+{
+	for (size_t i = 0; i < sizeof(RUNTIMES) / sizeof(RUNTIMES[0]); i++)
+		if (RUNTIMES[i]->is_there(target))
+			return RUNTIMES[i];
+	return NULL;
+}
+
+const char *attach_runtime_of(pid_t pid)
+{
+	struct attach_target target;
+	if (attach_target_open(&target, pid) < 0)
+		return NULL;
+	const struct attach_runtime *runtime = runtime_of(&target);
+	attach_target_close(&target);
+	return runtime ? runtime->name : NULL;
+}
+
+static int explain_open(pid_t pid, int result, struct attach_report *report)
+{
+	if (result == STATUS_NOT_FOUND)
+		return attach_fail(report, result, "there is no process %d", pid);
+	if (result != STATUS_DENIED)
+		return attach_fail(report, result, "looking at process %d: %s", pid,
+				   result == STATUS_IO ? strerror(errno) : status_text(result));
+	attach_remedy(report, "sudo polyperf attach %d", pid);
+	return attach_fail(report, result, "process %d is another user's, or guards its memory",
+			   pid);
+}
+
+/* Opens the process and finds its runtime. */
+static int open_attachment(struct attachment **made, const struct attach_options *options,
+			   struct attach_report *report)
+{
+	*made = NULL;
+	*report = (struct attach_report){ 0 };
+	struct attachment *attachment = calloc(1, sizeof(*attachment));
+	if (!attachment)
+		return attach_fail(report, STATUS_NO_MEMORY, "%s", status_text(STATUS_NO_MEMORY));
+	attachment->place = (struct attach_place)ATTACH_NO_PLACE;
+	attachment->cancel_fd = options->cancel_fd;
+	attachment->timeout_ns = options->timeout_ns ? options->timeout_ns : default_timeout_ns;
+	int result = attach_target_open(&attachment->target, options->pid);
+	if (result < 0) {
+		free(attachment);
+		return explain_open(options->pid, result, report);
+	}
+	attachment->runtime = runtime_of(&attachment->target);
+	if (!attachment->runtime) {
+		attach_target_close(&attachment->target);
+		free(attachment);
+		return attach_fail(
+		    report, STATUS_UNSUPPORTED,
+		    "process %d is no JVM: other runtimes tell of their code only if "
+		    "they are started so",
+		    options->pid);
+	}
+	report->runtime = attachment->runtime->name;
+	*made = attachment;
+	return 0;
+}
+
+void attach_free(struct attachment *attachment)
+{
+	if (!attachment)
+		return;
+	attach_place_remove(&attachment->place);
+	attach_target_close(&attachment->target);
+	free(attachment);
+}
+
+int attach_start(struct attachment **made, const struct attach_options *options,
+		 struct attach_report *report)
+{
+	int result = open_attachment(made, options, report);
+	if (result < 0)
+		return result;
+	result = (*made)->runtime->start(*made, options, report);
+	if (result < 0) {
+		attach_free(*made);
+		*made = NULL;
+		return result;
+	}
+	/* By its marker, which the process has mapped by now. */
+	if (attach_target_refresh(&(*made)->target) == 0)
+		memcpy(report->dump, (*made)->target.dump, sizeof(report->dump));
+	report->was_running = (*made)->was_running;
+	return 0;
+}
+
+static bool is_alive(struct attachment *attachment)
+{
+	return attach_target_refresh(&attachment->target) == 0 &&
+	       attachment->runtime->is_there(&attachment->target);
+}
+
+int attach_stop(struct attachment *attachment, struct attach_report *report)
+{
+	*report = (struct attach_report){ 0 };
+	if (!attachment)
+		return 0;
+	report->runtime = attachment->runtime->name;
+	if (attachment->was_running || !is_alive(attachment))
+		return 0;
+	attachment->was_running = true; /* once is enough */
+	return attachment->runtime->stop(attachment, report);
+}
+
+int attach_stop_process(const struct attach_options *options, struct attach_report *report)
+{
+	struct attachment *attachment;
+	int result = open_attachment(&attachment, options, report);
+	if (result < 0)
+		return result;
+	result = attachment->runtime->stop(attachment, report);
+	memcpy(report->dump, attachment->target.dump, sizeof(report->dump));
+	attach_free(attachment);
+	return result;
+}

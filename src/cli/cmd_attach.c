@@ -1,0 +1,164 @@
+/* cmd_attach.c - `polyperf attach`: a running process tells of its code, or stops to. */
+#include "attach/attach.h"
+#include "base/status.h"
+#include "base/vector.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/parse.h"
+
+#include <limits.h>
+
+struct attach_args {
+	struct attach_options options;
+	VECTOR(pid_t) pids;
+	bool is_stop;
+};
+
+enum { KEY_STOP = 256, KEY_DIR, KEY_MAP, KEY_TIMEOUT };
+
+static const struct argp_option options[] = {
+	{ .doc = "What to do:" },
+	{ "stop", KEY_STOP, NULL, 0, "end what an earlier `polyperf attach` began", 0 },
+	{ .doc = "Where it goes:" },
+	{ "dir", KEY_DIR, "DIR", 0,
+	  "where the process makes its dump, as it sees its files; default `/tmp`", 0 },
+	{ "map", KEY_MAP, NULL, 0, "also write a perf map, for tools that read nothing else", 0 },
+	{ .doc = "How long to wait:" },
+	{ "timeout", KEY_TIMEOUT, "SECONDS", 0, "for the process to answer; default a minute", 0 },
+	{ "quiet", 'q', NULL, 0, "only warnings and errors", 0 },
+	{ 0 },
+};
+
+static bool add_pid(void *context, const char *item)
+{
+	struct attach_args *a = context;
+	uint32_t pid;
+	if (!parse_u32(item, &pid) || pid == 0 || pid > INT_MAX)
+		return false;
+	pid_t *slot = vector_push(&a->pids);
+	if (!slot)
+		return false;
+	*slot = (pid_t)pid;
+	return true;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct attach_args *a = state->input;
+	switch (key) {
+	case KEY_STOP:
+		a->is_stop = true;
+		return 0;
+	case KEY_DIR:
+		if (arg[0] != '/')
+			argp_error(state, "--dir takes a path from the root: %s", arg);
+		a->options.directory = arg;
+		return 0;
+	case KEY_MAP:
+		a->options.map = true;
+		return 0;
+	case KEY_TIMEOUT:
+		if (!parse_duration_ns(arg, &a->options.timeout_ns) || !a->options.timeout_ns)
+			argp_error(state, "--timeout takes a time such as 10 or 1.5s: %s", arg);
+		return 0;
+	case 'q':
+		message_quiet();
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!parse_list(arg, add_pid, a))
+			argp_error(state, "a process id is a number: %s", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->pids.count)
+			argp_error(state, "say which process: polyperf attach PID");
+		if (a->is_stop && (a->options.directory || a->options.map))
+			argp_error(state, "--stop takes neither --dir nor --map");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int stop(const struct attach_options *options, struct attach_report *report)
+{
+	const int result = attach_stop_process(options, report);
+	if (result == 0 && *report->dump)
+		message_note("process %d (%s) writes no more to %s, which stays", options->pid,
+			     report->runtime, report->dump);
+	else if (result == 0)
+		message_note("process %d (%s) tells no more of its code", options->pid,
+			     report->runtime);
+	return result;
+}
+
+static int start(const struct attach_options *options, struct attach_report *report)
+{
+	struct attachment *attachment;
+	const int result = attach_start(&attachment, options, report);
+	if (result < 0)
+		return result;
+	/* It goes on by itself: the folder of the dump is not one of ours. */
+	attach_free(attachment);
+	message_note("process %d (%s) %s of its code in %s", options->pid, report->runtime,
+		     report->was_running ? "tells already" : "tells from now on",
+		     *report->dump ? report->dump : "a jitdump");
+	if (!report->was_running)
+		message_note("'polyperf attach --stop %d' ends it", options->pid);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct attach_args a = { .options = { .cancel_fd = -1 } };
+	int status = EXIT_OK;
+	command_parse(&cmd_attach, argc, argv, &a);
+	for (size_t i = 0; i < a.pids.count; i++) {
+		struct attach_report report;
+		a.options.pid = a.pids.items[i];
+		if ((a.is_stop ? stop : start)(&a.options, &report) >= 0)
+			continue;
+		status = EXIT_INPUT;
+		message_error("%s", report.reason);
+		if (*report.remedy)
+			message_try("%s", report.remedy);
+	}
+	vector_clear(&a.pids);
+	return status;
+}
+
+const struct command cmd_attach = {
+	.name = "attach",
+	.summary = "make a running JVM tell of its code, or stop it",
+	.usages = (const char *const[]){ "[OPTION...] PID...", "--stop PID...", NULL },
+	.description =
+	    "Loads an agent into processes that run already, with what the JVM offers its own "
+	    "tools. From then on each writes a jitdump, `jit-PID.dump`, with the names, "
+	    "instructions, source lines and inlined calls of its compiled methods: those it has "
+	    "already, and those to come. Any recorder finds it: `polyperf record -p PID` (which "
+	    "does all this by itself, and ends it with the recording), `perf record -p PID`, "
+	    "samply.\n"
+	    "\n"
+	    "Works on JDK 8 to 25, on processes in containers, and as root on those of other "
+	    "users. `--stop` switches it all off again; the library stays in the process, and does "
+	    "nothing. A process that is no JVM is left alone.",
+	.options = options,
+	.examples =
+	    (const struct command_example[]){
+		{ "polyperf attach 4242", "Process 4242 tells of its code from now on." },
+		{ "polyperf attach --stop 4242", "It does so no longer." },
+		{ 0 },
+	    },
+	.sections =
+	    (const struct command_section[]){
+		{ "What the process notices",
+		  "A thread that waits for tools, and about 2 % of the time that its compilers "
+		  "take. "
+		  "A JVM of JDK 21 or newer prints a warning on its standard error that an agent "
+		  "was "
+		  "loaded, unless it was started with `-XX:+EnableDynamicAgentLoading`; where that "
+		  "is switched off, only `java -agentpath:...` helps." },
+		{ 0 },
+	    },
+	.parse = parse,
+	.run = run,
+};
