@@ -79,31 +79,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static int stop(const struct attach_options *options, struct attach_report *report)
+static int stop(const struct attach_options *wants, struct attach_report *report)
 {
-	const int result = attach_stop_process(options, report);
+	const int result = attach_stop_process(wants, report);
 	if (result == 0 && *report->dump)
-		message_note("process %d (%s) writes no more to %s, which stays", options->pid,
+		message_note("process %d (%s) writes no more to %s, which stays", wants->pid,
 			     report->runtime, report->dump);
 	else if (result == 0)
-		message_note("process %d (%s) tells no more of its code", options->pid,
+		message_note("process %d (%s) tells no more of its code", wants->pid,
 			     report->runtime);
 	return result;
 }
 
-static int start(const struct attach_options *options, struct attach_report *report)
+static int start(const struct attach_options *wants, struct attach_report *report)
 {
 	struct attachment *attachment;
-	const int result = attach_start(&attachment, options, report);
+	const int result = attach_start(&attachment, wants, report);
 	if (result < 0)
 		return result;
 	/* It goes on by itself: the folder of the dump is not one of ours. */
 	attach_free(attachment);
-	message_note("process %d (%s) %s of its code in %s", options->pid, report->runtime,
+	message_note("process %d (%s) %s of its code in %s", wants->pid, report->runtime,
 		     report->was_running ? "tells already" : "tells from now on",
 		     *report->dump ? report->dump : "a jitdump");
 	if (!report->was_running)
-		message_note("'polyperf attach --stop %d' ends it", options->pid);
+		message_note("'polyperf attach --stop %d' ends it", wants->pid);
 	return 0;
 }
 
