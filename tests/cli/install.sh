@@ -13,6 +13,9 @@ for file in share/man/man1/polyperf.1 share/man/man1/polyperf-help.1 \
 	share/doc/polyperf/LICENSE share/doc/polyperf/ARCHITECTURE.md; do
 	test -s "$at/$file" || { echo "missing: $file"; exit 1; }
 done
+# Where the build had a JDK's headers.
+[ ! -e "$build/libpolyperf-jvmti.so" ] || test -s "$(find "$at" -path '*/polyperf/libpolyperf-jvmti.so')" ||
+	{ echo "missing: libpolyperf-jvmti.so"; exit 1; }
 bash -c ". '$at/share/bash-completion/completions/polyperf' && complete -p polyperf"
 outside=$(find "$destdir" -type f ! -path "$at/*")
 [ -z "$outside" ] || { echo "outside the prefix: $outside"; exit 1; }
