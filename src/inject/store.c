@@ -125,8 +125,11 @@ static void make_names(struct stored *image, uint32_t pid, const char *program,
 {
 	static const char HEX[] = "0123456789abcdef";
 	char plain[PROGRAM_MAX + 1] = "";
-	for (size_t i = 0; i < PROGRAM_MAX && program[i]; i++)
-		plain[i] = is_plain(program[i]) ? program[i] : '_';
+	for (size_t i = 0; i < PROGRAM_MAX && program[i]; i++) {
+		plain[i] = '_';
+		if (is_plain(program[i]))
+			plain[i] = program[i];
+	}
 	for (size_t i = 0; i < build_id.size; i++) {
 		image->build_id[2 * i] = HEX[build_id.data[i] >> 4];
 		image->build_id[2 * i + 1] = HEX[build_id.data[i] & 15];

@@ -138,7 +138,7 @@ void store_discard_from_cache(struct image_store *store, const struct stored *im
 		remove_with_parents(store->root_fd, path);
 	}
 	if (image->is_new && added_folder(store, image, path) == 0) {
-		strncat(path, "/elf", sizeof(path) - strlen(path) - 1);
+		memcpy(path + strlen(path), "/elf", sizeof("/elf"));
 		remove_with_parents(store->root_fd, path);
 	}
 	errno = error;

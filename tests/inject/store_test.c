@@ -100,7 +100,7 @@ static int mode_of(const char *path)
 {
 	struct stat st;
 	assert_int_equal(lstat(path, &st), 0);
-	return st.st_mode & 07777;
+	return (int)(st.st_mode & 07777);
 }
 
 static ino_t inode_of(const char *path)
@@ -372,10 +372,10 @@ static void discarding_takes_back_what_is_new(void **state)
 {
 	(void)state;
 	struct image_store *store = open_store(NULL);
-	const char *path = put(store, (struct image){ 7, "node", ID_A, "one" });
+	(void)put(store, (struct image){ 7, "node", ID_A, "one" });
 	image_store_close(store);
 	store = open_store(NULL);
-	path = put(store, (struct image){ 7, "node", ID_A, "one" });
+	const char *path = put(store, (struct image){ 7, "node", ID_A, "one" });
 	(void)put(store, (struct image){ 8, "node", ID_B, "two" });
 	expect_content(path, "one");
 	image_store_discard(store);

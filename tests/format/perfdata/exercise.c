@@ -235,6 +235,7 @@ static void read_events(const struct perfdata *file, uint64_t *digest)
 	for (size_t i = 0; i < perfdata_event_count(file); i++) {
 		const struct perfdata_event *event = perfdata_event(file, i);
 		mix_text(digest, event->name);
+		touch(event->raw);
 		mix(digest, event->attr.type);
 		mix(digest, event->attr.config);
 		mix(digest, event->attr.sample_type);

@@ -269,6 +269,87 @@ static void test_build_ids(void **state)
 	}
 }
 
+/* A pipe's records are gathered; who reads on in what was there before is not disturbed. */
+static void test_build_ids_of_a_pipe(void **state)
+{
+	enum { COUNT = 100 };
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		struct scene s = { .w = { .swap = swap } };
+		struct perfdata_record record;
+		struct perfdata_build_id id;
+		wire_begin_pipe(&s.w);
+		for (int i = 0; i < COUNT; i++)
+			put_build_id(&s.w, PERFDATA_HEADER_BUILD_ID, PERFDATA_CPUMODE_USER, "path");
+		/* One without its path is none. */
+		const size_t at = wire_record(&s.w, PERFDATA_HEADER_BUILD_ID, 0);
+		wire_u64(&s.w, 1);
+		wire_end_record(&s.w, at);
+		open_scene(&s);
+		assert_false(perfdata_has_feature(s.file, PERFDATA_FEATURE_BUILD_ID));
+		assert_int_equal(perfdata_next(s.file, &record), 1);
+		struct cursor early = perfdata_build_ids(s.file);
+		for (int pass = 0; pass < 2; pass++) {
+			while (perfdata_next(s.file, &record) > 0)
+				;
+			perfdata_rewind(s.file);
+		}
+		assert_true(perfdata_has_feature(s.file, PERFDATA_FEATURE_BUILD_ID));
+		assert_int_equal(perfdata_build_id_next(&early, &id), 1);
+		assert_string_equal(id.path, "path");
+		assert_int_equal(perfdata_build_id_next(&early, &id), 0);
+		struct cursor c = perfdata_build_ids(s.file);
+		for (int i = 0; i < COUNT; i++) {
+			assert_int_equal(perfdata_build_id_next(&c, &id), 1);
+			assert_memory_equal(id.build_id.data, "abcdefghijklmnopqrst", 20);
+		}
+		assert_int_equal(perfdata_build_id_next(&c, &id), 0);
+		assert_int_equal(perfdata_problem_count(s.file), 1);
+		done(&s);
+	}
+}
+
+static void test_tracing_data_of_a_pipe(void **state)
+{
+	(void)state;
+	struct scene s = { .w = { .swap = false } };
+	struct perfdata_record record;
+	wire_begin_pipe(&s.w);
+	size_t at = wire_record(&s.w, PERFDATA_HEADER_TRACING_DATA, 0);
+	wire_u32(&s.w, 5);
+	wire_end_record(&s.w, at);
+	wire_put(&s.w, "trace", 5);
+	/* More than there is. */
+	at = wire_record(&s.w, PERFDATA_HEADER_TRACING_DATA, 0);
+	wire_u32(&s.w, 5);
+	wire_end_record(&s.w, at);
+	wire_put(&s.w, "none", 4);
+	open_scene(&s);
+	while (perfdata_next(s.file, &record) > 0)
+		;
+	const struct bytes content = perfdata_feature(s.file, PERFDATA_FEATURE_TRACING_DATA);
+	assert_int_equal(content.size, 5);
+	assert_memory_equal(content.data, "trace", 5);
+	done(&s);
+}
+
+/* Some features are only there or not. */
+static void test_features_without_content(void **state)
+{
+	static const unsigned FEATURES[] = { PERFDATA_FEATURE_BRANCH_STACK };
+	(void)state;
+	struct scene s = { .w = { .swap = false } };
+	begin(&s, FEATURES, 1);
+	wire_feature(&s.w);
+	wire_end_feature(&s.w);
+	open_scene(&s);
+	assert_true(perfdata_has_feature(s.file, PERFDATA_FEATURE_BRANCH_STACK));
+	assert_int_equal(perfdata_feature(s.file, PERFDATA_FEATURE_BRANCH_STACK).size, 0);
+	assert_false(perfdata_has_feature(s.file, PERFDATA_FEATURE_HOSTNAME));
+	assert_false(perfdata_has_feature(s.file, PERFDATA_FEATURE_LIMIT));
+	done(&s);
+}
+
 static void test_damaged_build_ids(void **state)
 {
 	(void)state;
@@ -417,6 +498,9 @@ int main(void)
 		cmocka_unit_test(test_cmdline_that_lies),
 		cmocka_unit_test(test_event_names),
 		cmocka_unit_test(test_build_ids),
+		cmocka_unit_test(test_build_ids_of_a_pipe),
+		cmocka_unit_test(test_tracing_data_of_a_pipe),
+		cmocka_unit_test(test_features_without_content),
 		cmocka_unit_test(test_damaged_build_ids),
 		cmocka_unit_test(test_section_outside_the_file),
 		cmocka_unit_test(test_feature_bits_of_a_32_bit_machine),
