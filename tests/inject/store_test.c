@@ -207,9 +207,9 @@ static void equal_files_stay_and_others_are_replaced(void **state)
 	const ino_t inode = inode_of(path);
 	path = put(store, (struct image){ 7, "node", ID_A, "one" });
 	assert_int_equal(inode_of(path), inode);
-	path = put(store, (struct image){ 7, "node", ID_A, "half" });
+	path = put(store, (struct image){ 7, "node", ID_A, "two" });
 	assert_int_not_equal(inode_of(path), inode);
-	expect_content(path, "half");
+	expect_content(path, "two");
 	/* A link in its place is replaced, and what it leads to is not touched. */
 	write_file(in_folder("precious"), "half");
 	assert_int_equal(unlink(path), 0);
@@ -292,14 +292,24 @@ static void links_and_strangers_are_not_entered(void **state)
 	store = open_store(NULL);
 	assert_int_equal(try_to_put(store, &image, &path), STATUS_DENIED);
 	image_store_close(store);
+	assert_int_equal(unlink(in_folder("OUT.data.d/7-a1b2c3d4e5f60718")), 0);
 	if (geteuid() != 0)
 		skip_because("only root can give a folder to somebody else");
 	assert_int_equal(chown(in_folder("OUT.data.d"), 12345, 12345), 0);
 	store = open_store(NULL);
 	assert_int_equal(try_to_put(store, &image, &path), STATUS_DENIED);
 	image_store_close(store);
+	assert_int_equal(mkdir(in_folder("OUT.data.d/7-a1b2c3d4e5f60718"), 0755), 0);
+	write_file(in_folder("OUT.data.d/7-a1b2c3d4e5f60718/jitted-node.so"), "old");
+	assert_int_equal(chown(in_folder("OUT.data.d"), 0, 0), 0);
+	assert_int_equal(chown(in_folder("OUT.data.d/7-a1b2c3d4e5f60718"), 12345, 12345), 0);
+	store = open_store(NULL);
+	assert_int_equal(image_store_remove_older(store), 0);
+	assert_int_equal(try_to_put(store, &image, &path), STATUS_DENIED);
+	image_store_close(store);
+	expect_content(in_folder("OUT.data.d/7-a1b2c3d4e5f60718/jitted-node.so"), "old");
 	/* Who owns the folder that it lies in could do anything anyway. */
-	assert_int_equal(unlink(in_folder("OUT.data.d/7-a1b2c3d4e5f60718")), 0);
+	assert_int_equal(chown(in_folder("OUT.data.d"), 12345, 12345), 0);
 	assert_int_equal(chown(folder, 12345, 12345), 0);
 	store = open_store(NULL);
 	assert_int_equal(try_to_put(store, &image, &path), 0);
