@@ -125,7 +125,8 @@ static void run(const struct bench_case *c, const char *folder, const uint8_t *c
 	struct texts *texts = make_texts(c->count);
 	const uint64_t start_ns = now_ns();
 	struct image *image;
-	must(image_new(&image, &(struct image_options){ .elf_machine = EM_X86_64 }));
+	must(image_new(
+	    &image, &(struct image_options){ .elf_machine = EM_X86_64, .has_unwind_maps = true }));
 	for (uint32_t i = 0; i < c->count; i++)
 		add_function(image, c, i, texts, code + (c->size ? i % 16 : 0));
 	const uint64_t taken_ns = now_ns();

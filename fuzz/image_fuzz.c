@@ -191,7 +191,8 @@ static void read_back(int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct image *image;
-	if (image_new(&image, &(struct image_options){ .elf_machine = EM_X86_64 }) < 0)
+	if (image_new(&image, &(struct image_options){ .elf_machine = EM_X86_64,
+						       .has_unwind_maps = true }) < 0)
 		return 0;
 	struct cursor c = cursor_over((struct bytes){ data, size });
 	while (cursor_left(&c))

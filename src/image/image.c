@@ -10,6 +10,7 @@ int image_new(struct image **result, const struct image_options *options)
 	if (!image)
 		return STATUS_NO_MEMORY;
 	image->elf_machine = options->elf_machine;
+	image->has_unwind_maps = options->has_unwind_maps;
 	image->producer = strdup(options->producer ? options->producer : "polyperf");
 	image->lines_in_order = image->scopes_in_order = true;
 	if (!image->producer) {

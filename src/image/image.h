@@ -24,6 +24,7 @@
 
 #include "base/bytes.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,10 @@ struct image;
 struct image_options {
 	uint16_t elf_machine; /* EM_*, of the recorded machine */
 	const char *producer; /* for DW_AT_producer */
+	/* Some reader takes the tables for unwinding out of the process's memory: keep functions
+	 * far apart at their distances, and find unwind maps. Else the tables are only in the file.
+	 */
+	bool has_unwind_maps;
 };
 
 struct image_function {
@@ -101,8 +106,8 @@ struct bytes image_build_id(const struct image *image); /* 20 bytes */
  * (file_off is 0), as if mapped at start_avma. One for each group of functions that kept their
  * distances, so start_avma + image_file_off() is such a function's address. No such place
  * meets memory given to image_avoid(), a function or another such place. None without
- * unwinding information, and none for a group where no place is free. The first serves the
- * most functions.
+ * unwinding information or options.has_unwind_maps, and none for a group where no place is free.
+ * The first serves the most functions.
  *
  * Perf since 5.19 takes the lowest mapping of a file for the place of its tables, whatever
  * the address it asks for: with more than one of these maps each needs a path of its own (a

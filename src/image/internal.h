@@ -148,6 +148,7 @@ struct section {
 
 struct image {
 	uint16_t elf_machine;
+	bool has_unwind_maps; /* asked for */
 	bool is_finished;
 	char *producer;
 	struct arena arena; /* what image_finish() needs */

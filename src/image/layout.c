@@ -199,7 +199,8 @@ static int make(struct image *image, struct layout *layout, bool has_bytes, uint
 
 int layout_make(struct image *image)
 {
-	const uint64_t max_gap = image->fdes.count ? MAX_UNWINDING_GAP_BYTES : MAX_GAP_BYTES;
+	const bool is_wide = image->fdes.count && image->has_unwind_maps;
+	const uint64_t max_gap = is_wide ? MAX_UNWINDING_GAP_BYTES : MAX_GAP_BYTES;
 	const int got = make(image, &image->present, true, max_gap);
 	return got < 0 ? got : make(image, &image->absent, false, MAX_GAP_BYTES);
 }

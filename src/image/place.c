@@ -264,14 +264,15 @@ int place_clusters(struct image *image)
 {
 	struct search s = { .image = image };
 	uint64_t off = image->head_size;
-	if (image->fdes.count) {
+	const bool has_maps = image->fdes.count && image->has_unwind_maps;
+	if (has_maps) {
 		const int got = find_taken(&s);
 		if (got < 0)
 			return got;
 	}
 	for (size_t i = 0; i < image->present.clusters.count; i++) {
 		struct cluster *c = &image->present.clusters.items[i];
-		if (!c->has_unwinding)
+		if (!has_maps || !c->has_unwinding)
 			continue;
 		const int got = place_with_map(&s, c, off);
 		if (got < 0)

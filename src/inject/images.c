@@ -271,6 +271,7 @@ static int build_one(struct build *build, const struct group *group)
 	const struct image_options options = {
 		.elf_machine = elf_machine(load_recording(build->load)),
 		.producer = build->options->producer,
+		.has_unwind_maps = build->options->has_stacks,
 	};
 	int got = image_new(&image, &options);
 	if (got < 0)
@@ -278,7 +279,7 @@ static int build_one(struct build *build, const struct group *group)
 	struct lines lines = { .image = image, .last_source = UINT32_MAX };
 	for (uint32_t i = group->first; got == 0 && i; i = build->next[i - 1])
 		got = add_function(build, image, &lines, i - 1);
-	if (got == 0 && group->has_unwinding)
+	if (got == 0 && group->has_unwinding && build->options->has_stacks)
 		got = avoid_mappings(build, image, group->pid);
 	if (got == 0)
 		got = image_finish(image);

@@ -53,6 +53,7 @@ struct images_options {
 	const uint8_t *wanted; /* by code: is it to be in an image? NULL: all are */
 	const char *producer;
 	bool human_names;
+	bool has_stacks; /* perf will unwind the samples' pieces of stack */
 };
 
 /* Returns 0, STATUS_IO (errno), _NO_MEMORY or _TOO_BIG. */

@@ -20,7 +20,8 @@ static int build_images(struct images *images, struct load *load,
 {
 	struct images_options how = { .store = store,
 				      .producer = options->producer,
-				      .human_names = options->human_names };
+				      .human_names = options->human_names,
+				      .has_stacks = has_stacks(load) };
 	uint8_t *hits = NULL;
 	int got = 0;
 	if (!options->all) {

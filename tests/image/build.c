@@ -13,7 +13,9 @@ static struct bytes text(const char *t)
 struct image *build_new(void)
 {
 	struct image *image;
-	assert_int_equal(image_new(&image, &(struct image_options){ .elf_machine = EM_X86_64 }), 0);
+	assert_int_equal(image_new(&image, &(struct image_options){ .elf_machine = EM_X86_64,
+								    .has_unwind_maps = true }),
+			 0);
 	return image;
 }
 

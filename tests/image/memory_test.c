@@ -42,7 +42,7 @@ static int add_functions(struct image *image, struct bytes unwinding, size_t hdr
 
 static int make(struct image **image, struct bytes unwinding, size_t hdr_size, int fd)
 {
-	const struct image_options options = { .elf_machine = EM_X86_64 };
+	const struct image_options options = { .elf_machine = EM_X86_64, .has_unwind_maps = true };
 	*image = NULL;
 	int got = image_new(image, &options);
 	if (got == 0)
