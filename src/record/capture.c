@@ -38,15 +38,13 @@ static void give_up(struct capture *capture, enum capture_state state, int error
 	capture->error = error;
 }
 
-static void forget(struct capture *capture, struct capture_room *room)
+static void forget(struct capture *capture)
 {
 	if (capture->spool_fd >= 0)
 		close(capture->spool_fd);
 	capture->spool_fd = -1;
 	sink_clear(&capture->out);
 	capture->counts = (struct capture_counts){ 0 };
-	if (room)
-		room->used_bytes -= capture->used_bytes;
 	capture->used_bytes = 0;
 }
 
@@ -67,7 +65,9 @@ void capture_end(struct capture *capture)
 void capture_drop(struct capture *capture, struct capture_room *room)
 {
 	give_up(capture, CAPTURE_OFF, 0);
-	forget(capture, room);
+	if (room)
+		room->used_bytes -= capture->used_bytes;
+	forget(capture);
 }
 
 void capture_clear(struct capture *capture, struct capture_room *room)
@@ -304,7 +304,8 @@ bool capture_step(struct capture *capture, const struct follow *follow, struct c
 		/* What its lines said is lost, and with it what their bytes were. */
 		while (capture->levels.count)
 			pop_level(capture);
-		forget(capture, room);
+		room->used_bytes -= capture->used_bytes;
+		forget(capture);
 		capture->cut_count = follow->cut_count;
 		capture->seen_off = 0;
 		capture->tried_size = 0;

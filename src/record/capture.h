@@ -112,6 +112,7 @@ bool capture_finish(struct capture *capture);
 /* Forgets what was captured, and captures no more. */
 void capture_drop(struct capture *capture, struct capture_room *room);
 
+/* The room may be NULL where it is not used any more. */
 void capture_clear(struct capture *capture, struct capture_room *room);
 
 #endif

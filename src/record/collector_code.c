@@ -87,6 +87,13 @@ void collector_capture(struct collector *c, struct map *map)
 	set_more(c, map, capture_step(capture, &map->follow, c->capture_room));
 	if (capture->state != before)
 		tell_state(c, map);
+	if (capture->counts.too_long_count && !c->is_length_told) {
+		collector_add_note(c,
+				   "the code of process %d is not all in the recording: a line of "
+				   "its map may speak of %d MB",
+				   capture->pid, CAPTURE_LINE_BYTES / MEGABYTE);
+		c->is_length_told = true;
+	}
 }
 
 bool collector_capture_more(struct collector *c)

@@ -136,6 +136,7 @@ struct collector {
 	size_t busy_captures;              /* maps that has_more_code */
 	bool is_refusal_told;
 	bool is_limit_told;
+	bool is_length_told;
 
 	VECTOR(const char *) notes;
 	struct collector_totals totals;

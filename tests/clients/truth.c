@@ -1,6 +1,6 @@
 /* truth.c - a program that makes code into reused addresses, runs it, and logs which ran when.
  *
- *   truth MODE [--log FILE] [--dir DIR] [--seed N] [--count N] [--ms LO-HI]
+ *   truth MODE [--log FILE] [--code FILE] [--dir DIR] [--seed N] [--count N] [--ms LO-HI]
  *              [--access mprotect|rwx|dual] [--announce jitdump|map|both]
  *
  * A profiler that looks at it must give each sample the name that the log gives
@@ -33,6 +33,7 @@
 struct options {
 	const struct mode *mode;
 	const char *log_path;
+	const char *code_path; /* NULL: the code is not logged */
 	const char *dump_dir;
 	uint64_t seed;
 	unsigned count; /* loads of each thread or process; 0: the mode's own */
@@ -101,6 +102,17 @@ static uint64_t random_ns(struct worker *worker)
 	return options->low_ns + next_random(worker) % (options->high_ns - options->low_ns + 1);
 }
 
+static void log_code(struct worker *worker, const struct function *function)
+{
+	const uint8_t *address = worker->region->executable + function->offset;
+	struct truth_code *code = truth_log_add_code(&worker->log);
+
+	memcpy(code->name, function->name, sizeof(code->name));
+	code->address = (uintptr_t)address;
+	code->size = function->size;
+	memcpy(code->bytes, address, function->size);
+}
+
 static struct function write_at(struct worker *worker, size_t offset)
 {
 	struct function function = {
@@ -110,8 +122,11 @@ static struct function write_at(struct worker *worker, size_t offset)
 
 	snprintf(function.name, sizeof(function.name), "%c_spin_%u", worker->prefix,
 		 worker->made++);
-	if (code_write(worker->region, offset, function.size) < 0)
+	const uint32_t mark = (uint32_t)worker->prefix << 24 | worker->made;
+	if (code_write(worker->region, offset, function.size, mark) < 0)
 		err(1, "code");
+	if (worker->options->code_path)
+		log_code(worker, &function);
 	return function;
 }
 
@@ -202,7 +217,8 @@ static void *thread_main(void *argument)
 		err(1, "region");
 	worker->region = &region;
 	run_reuse(worker);
-	if (truth_log_write(&worker->log, worker->options->log_path) < 0)
+	if (truth_log_write(&worker->log, worker->options->log_path, worker->options->code_path) <
+	    0)
 		err(1, "%s", worker->options->log_path);
 	return NULL;
 }
@@ -257,10 +273,12 @@ static pid_t fork_child(struct worker *worker, char prefix, const struct functio
 	if (pid > 0)
 		return pid;
 	worker->log.count = 0;
+	worker->log.code_count = 0;
 	worker->random = random;
 	worker->prefix = prefix;
 	child(worker, functions);
-	if (truth_log_write(&worker->log, worker->options->log_path) < 0)
+	if (truth_log_write(&worker->log, worker->options->log_path, worker->options->code_path) <
+	    0)
 		err(1, "%s", worker->options->log_path);
 	_exit(0);
 }
@@ -354,6 +372,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 	case 'l':
 		options->log_path = text;
 		return 0;
+	case 'c':
+		options->code_path = text;
+		return 0;
 	case 'd':
 		options->dump_dir = text;
 		return 0;
@@ -388,6 +409,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp_option option_table[] = {
 	{ "log", 'l', "FILE", 0, "Append what ran to FILE (truth.log)", 0 },
+	{ "code", 'c', "FILE", 0, "Append the functions that were made to FILE", 0 },
 	{ "dir", 'd', "DIR", 0, "Write jit-PID.dump there (.)", 0 },
 	{ "seed", 's', "N", 0, "Of all sizes, places and times (1)", 0 },
 	{ "count", 'n', "N", 0, "Loads of each thread or process", 0 },
@@ -442,7 +464,7 @@ int main(int argc, char **argv)
 	worker.announcer = announcer_open(options.announce, options.dump_dir);
 	options.mode->run(&worker);
 	announcer_close(worker.announcer);
-	if (truth_log_write(&worker.log, options.log_path) < 0)
+	if (truth_log_write(&worker.log, options.log_path, options.code_path) < 0)
 		err(1, "%s", options.log_path);
 	return 0;
 }

@@ -44,16 +44,19 @@ static int protect(struct code_region *region, size_t offset, size_t size, int p
 
 #if defined(__x86_64__)
 
-/* push %rbp; mov %rsp,%rbp; loop: nops; dec %rdi; jnz loop; pop %rbp; ret; int3 */
-static void put_spin(uint8_t *at, size_t size)
+/* push %rbp; mov %rsp,%rbp; loop: nops; dec %rdi; jnz loop; pop %rbp; ret; int3. The mark is
+ * the displacement of each nop.
+ */
+static void put_spin(uint8_t *at, size_t size, uint32_t mark)
 {
 	static const uint8_t enter[] = { 0x55, 0x48, 0x89, 0xe5 };
-	static const uint8_t nop[] = { 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 };
+	uint8_t nop[] = { 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 };
 	static const uint8_t turn[] = { 0x48, 0xff, 0xcf, 0x0f, 0x85 };
 	static const uint8_t leave[] = { 0x5d, 0xc3, 0xcc };
 	const size_t nops = size / 8 - 2;
 	size_t used = 0;
 
+	memcpy(nop + 4, &mark, sizeof(mark));
 	memcpy(at, enter, sizeof(enter));
 	used += sizeof(enter);
 	for (size_t i = 0; i < nops; i++, used += sizeof(nop))
@@ -68,15 +71,19 @@ static void put_spin(uint8_t *at, size_t size)
 
 #elif defined(__aarch64__)
 
-/* stp x29,x30,[sp,#-16]!; mov x29,sp; loop: nops; subs x0,x0,#1; b.ne loop; ldp; ret */
-static void put_spin(uint8_t *at, size_t size)
+/* stp x29,x30,[sp,#-16]!; mov x29,sp; loop: movz and movk of the mark to w1; nops;
+ * subs x0,x0,#1; b.ne loop; ldp; ret
+ */
+static void put_spin(uint8_t *at, size_t size, uint32_t mark)
 {
 	const size_t words = size / 4;
 	uint32_t code[CODE_SIZE_MAX / 4];
 
 	code[0] = 0xa9bf7bfd;
 	code[1] = 0x910003fd;
-	for (size_t i = 2; i < words - 4; i++)
+	code[2] = 0x52800001 | (mark & 0xffff) << 5;
+	code[3] = 0x72a00001 | (mark >> 16) << 5;
+	for (size_t i = 4; i < words - 4; i++)
 		code[i] = 0xd503201f;
 	code[words - 4] = 0xf1000400;
 	const uint32_t back = 2 - (uint32_t)(words - 3);
@@ -90,11 +97,11 @@ static void put_spin(uint8_t *at, size_t size)
 #error "no code for this machine"
 #endif
 
-int code_write(struct code_region *region, size_t offset, size_t size)
+int code_write(struct code_region *region, size_t offset, size_t size, uint32_t mark)
 {
 	if (protect(region, offset, size, PROT_READ | PROT_WRITE) < 0)
 		return -1;
-	put_spin(region->writable + offset, size);
+	put_spin(region->writable + offset, size, mark);
 	__builtin___clear_cache((char *)region->executable + offset,
 				(char *)region->executable + offset + size);
 	return protect(region, offset, size, PROT_READ | PROT_EXEC);
@@ -136,10 +143,10 @@ static double measure_turn_ns(const struct code_region *region)
 
 int code_calibrate(struct code_region *region)
 {
-	if (code_write(region, 0, CODE_SIZE_MIN) < 0)
+	if (code_write(region, 0, CODE_SIZE_MIN, 0) < 0)
 		return -1;
 	turn_ns_base = measure_turn_ns(region);
-	if (code_write(region, 0, CODE_SIZE_MAX) < 0)
+	if (code_write(region, 0, CODE_SIZE_MAX, 0) < 0)
 		return -1;
 	turn_ns_a_byte = (measure_turn_ns(region) - turn_ns_base) / (CODE_SIZE_MAX - CODE_SIZE_MIN);
 	if (turn_ns_a_byte < 0)

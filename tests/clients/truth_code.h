@@ -3,7 +3,7 @@
  *   struct code_region region;
  *   code_region_open(&region, 65536, CODE_MPROTECT);
  *   code_calibrate(&region);
- *   code_write(&region, 256, 128);
+ *   code_write(&region, 256, 128, 7);
  *   code_run(&region, 256, 128, 1000000);
  *
  * A function is one loop over its whole body, so that a sampler finds the
@@ -38,8 +38,10 @@ struct code_region {
 
 /* Each returns 0, or -1 with errno set. */
 int code_region_open(struct code_region *region, size_t size, enum code_access access);
-/* A function of `size` bytes, a multiple of CODE_ALIGN, at `offset`. */
-int code_write(struct code_region *region, size_t offset, size_t size);
+/* A function of `size` bytes, a multiple of CODE_ALIGN, at `offset`. No two of different marks,
+ * which have 32 bits, have the same bytes.
+ */
+int code_write(struct code_region *region, size_t offset, size_t size, uint32_t mark);
 int code_move(struct code_region *region, size_t from, size_t to, size_t size);
 
 /* Measures how long a turn of the loop takes; overwrites the start of the region. Once, before

@@ -4,7 +4,8 @@
     runtime_test.py POLYPERF RUNTIME
 
 alpha, beta and gamma must be within 5 points of what the program prints, 99 of 100
-samples in JIT code named, nothing left behind, and stock perf must open the file.
+samples in JIT code named, nothing left behind, and stock perf must open the file. Where there
+is a perf map alone, its code must be in the recording.
 Runtimes that Debian lacks are looked for in $NODE_NEWER, $DENO, $BUN, and in
 the directory of tools/runtimes.sh. Exit code 77: the runtime is not there.
 """
@@ -18,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "lib"))
 import live
+import map_code
 import polyperf
 
 WORKLOADS = HERE / "workloads"
@@ -168,6 +170,7 @@ def test(program, runtime):
         else:
             faults += live.workload_faults(program, recording, printed)
             faults += live.naming_faults(program, recording)
+        faults += map_code.faults(program, recording)
         faults += live.stock_perf_faults(recording, len(samples))
         if faults:
             polyperf.fail(*faults)

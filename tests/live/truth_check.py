@@ -21,6 +21,7 @@ called exact fails however rare it is.
 import argparse
 import bisect
 import collections
+import itertools
 import re
 import sys
 
@@ -69,6 +70,34 @@ def read_samples(lines, with_trust):
                 sys.exit(f"samples, line {number}: no trust at the end: {line.rstrip()}")
         yield Sample(int(found[1]), int(found[2]) * 10**9 + int(found[3]), int(found[4], 16),
                      name, trust)
+
+
+def read_code(path):
+    """The bytes of each function, by process and name."""
+    with open(path) as log:
+        words = [line.split() for line in log]
+    return {(int(pid), name): bytes.fromhex(code) for pid, name, _, code in words}
+
+
+def code_faults(runs, made, maps, min_right):
+    """What was read from memory against what the program put there. While a function runs, its
+    bytes are in their place: read before the end of its first run they must be right.
+    """
+    ends = {}
+    for run in sorted(itertools.chain(*runs.values()), reverse=True):
+        ends[run.name] = run.end  # of its first run
+    right = 0
+    for told in maps:
+        for load in told.loads:
+            name = load.name.decode()
+            is_right = load.code == made.get((told.pid, name))
+            right += is_right
+            if not is_right and load.time <= ends.get(name, 0):
+                yield f"wrong code of {name}, read {ends[name] - load.time} ns before its end"
+    share = 100 * right / len(made) if made else 0
+    print(f"right code of {right} of {len(made)} functions: {share:.2f} %")
+    if share < min_right:
+        yield f"right code of {share:.2f} % of the functions, wanted {min_right} %"
 
 
 def holds(run, ip):

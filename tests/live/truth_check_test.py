@@ -4,9 +4,13 @@ import argparse
 import contextlib
 import io
 import pathlib
+import sys
 import tempfile
 import unittest
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+import map_code
 import truth_check
 
 LOG = """# pid 7
@@ -71,6 +75,27 @@ class Checker(unittest.TestCase):
     def test_too_few_samples(self):
         self.assertEqual(self.check(RIGHT, min_samples=5), ["only 4 samples to judge, wanted 5"])
         self.assertTrue(self.check(""))
+
+    def code_faults(self, made, loads, min_right=100.0):
+        runs = {7: [truth_check.Run(10, 20, "first", 4096, 2), truth_check.Run(30, 40, "second", 4096, 2)]}
+        told = map_code.Map("process/7/perf.map", 7, {}, [
+            map_code.Load(time, 4096, len(code), 0, name, code) for time, name, code in loads], b"")
+        with contextlib.redirect_stdout(io.StringIO()):
+            return list(truth_check.code_faults(runs, made, [told], min_right))
+
+    def test_code(self):
+        made = {(7, "first"): b"ab", (7, "second"): b"cd"}
+        right = [(15, b"first", b"ab"), (31, b"second", b"cd")]
+        self.assertEqual(self.code_faults(made, right), [])
+        self.assertTrue(self.code_faults(made, right[:1]))
+        self.assertEqual(self.code_faults(made, right[:1], min_right=50), [])
+        early = [(15, b"first", b"xx"), right[1]]
+        self.assertEqual(self.code_faults(made, early, min_right=50),
+                         ["wrong code of first, read 5 ns before its end"])
+        # Read when the next one was there already: lost, and no fault.
+        late = [(31, b"first", b"cd"), right[1]]
+        self.assertEqual(self.code_faults(made, late, min_right=50), [])
+        self.assertTrue(self.code_faults({}, []))
 
     def test_line_that_is_no_sample(self):
         with self.assertRaises(SystemExit):

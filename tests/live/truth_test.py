@@ -10,11 +10,13 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
 import live
+import map_code
 import polyperf
 import truth_check
 
 # A perf map has no times: what the recorder saw of its growth must do for nearly all.
 MAP_ALONE = ("map", "map-reuse")
+MIN_RIGHT = 98.0  # there, of samples as of functions' code
 
 
 def test(program, truth, mode, options):
@@ -25,14 +27,20 @@ def test(program, truth, mode, options):
         log = place.out / "truth.log"
         dumps = place.root / "dumps"
         dumps.mkdir()
-        command = [truth, mode, "--log", log, "--dir", dumps, *options]
+        code = place.out / "truth.code"
+        command = [truth, mode, "--log", log, "--code", code, "--dir", dumps, *options]
         recording, _ = place.record(program, command, "-F", "4999", "-e", "cpu-clock", "-g", "no")
         fields = ("--ns", "-F", "tid,time,ip,sym,trust")
         text = polyperf.run(program, "script", "-i", recording, *fields).stdout
         map_alone = mode in MAP_ALONE or "--announce=map" in options
-        rules = argparse.Namespace(trust=True, min_right=98.0 if map_alone else 100.0,
+        rules = argparse.Namespace(trust=True, min_right=MIN_RIGHT if map_alone else 100.0,
                                    min_samples=2000, show=20)
         faults = truth_check.check(log, text.splitlines(), rules)
+        faults += map_code.faults(program, recording)
+        if map_alone:
+            maps, _ = map_code.read_maps(recording)
+            faults += truth_check.code_faults(truth_check.read_log(log),
+                                              truth_check.read_code(code), maps, MIN_RIGHT)
         faults += live.left_behind(place, set(truth_check.read_pids(log)))
         if faults:
             polyperf.fail(*faults)
