@@ -283,9 +283,9 @@ void collector_free(struct collector *c)
 	stop_thread(c);
 	for (size_t i = 0; i < c->maps.count; i++) {
 		follow_clear(&c->maps.items[i].follow);
-		capture_clear(&c->maps.items[i].capture, NULL);
+		map_code_clear(&c->maps.items[i].code, NULL);
 	}
-	capture_room_free(c->capture_room);
+	map_code_room_free(c->code_room);
 	for (size_t i = 0; i < c->dumps.count; i++)
 		close_fd(c->dumps.items[i].fd);
 	for (size_t i = 0; i < c->processes.count; i++)

@@ -12,7 +12,7 @@
  * notes when each line appeared (format/perfmap/times.h); it holds jitdumps open
  * from the moment they are mapped, so that neither an unlink, an exec, the death
  * of the process nor another mount namespace takes them away. Of processes that write a
- * map only it reads the code that each line speaks of (capture.h). Facts of a process
+ * map only it reads the code that each line speaks of (map_code.h). Facts of a process
  * that die with it (NSpid, root, executable) are read at first sight.
  *
  * collector_process(), _exec(), _mapping() and _exit() are called by the thread

@@ -193,9 +193,9 @@ void collector_open_map(struct collector *c, uint32_t directory, uint32_t number
 		.number = number,
 		.watch = watch_fd(c, fd, IN_MODIFY),
 		.process = COLLECTOR_NONE,
-		.captured_process = COLLECTOR_NONE,
+		.code_process = COLLECTOR_NONE,
 	};
-	capture_init(&map->capture);
+	map_code_init(&map->code);
 	if (follow_start(&map->follow, fd, 0) < 0) {
 		c->maps.count--;
 		return;
@@ -214,7 +214,7 @@ void collector_check_map(struct collector *c, struct map *map, uint64_t now_ns)
 	}
 	if (follow_check(&map->follow))
 		map->active_until_ns = now_ns + second_ns;
-	collector_capture(c, map);
+	collector_read_code(c, map);
 }
 
 /* Splits a path at its last slash, opens the directory as the process sees it. */
@@ -271,7 +271,7 @@ static void set_has_dump(struct collector *c, uint32_t index)
 		if (c->maps.items[i].number != process_number(process))
 			continue;
 		c->maps.items[i].is_slow = true;
-		collector_capture(c, &c->maps.items[i]);
+		collector_read_code(c, &c->maps.items[i]);
 	}
 }
 

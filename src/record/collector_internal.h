@@ -10,9 +10,9 @@
 #include "base/sink.h"
 #include "base/vector.h"
 #include "os/clock.h"
-#include "record/capture.h"
 #include "record/collector.h"
 #include "record/follow.h"
+#include "record/map_code.h"
 
 #include <pthread.h>
 
@@ -43,10 +43,10 @@ struct map {
 	uint64_t active_until_ns;
 	uint32_t process; /* set by collector_link_maps() */
 	const char *member;
-	struct capture capture;
-	uint32_t captured_process; /* whose memory is read; COLLECTOR_NONE: not known yet */
-	uint64_t owner_known_at;   /* process_changes when it was looked for */
-	bool has_more_code;        /* a step has left lines for the next */
+	struct map_code code;
+	uint32_t code_process;   /* whose memory is read; COLLECTOR_NONE: not known yet */
+	uint64_t owner_known_at; /* process_changes when it was looked for */
+	bool has_more_code;      /* a step has left lines for the next */
 };
 
 struct dump {
@@ -131,9 +131,9 @@ struct collector {
 	uint32_t private_directory;
 	uint32_t start_directory; /* the current one at the start */
 
-	struct capture_room *capture_room; /* NULL until it is needed */
-	uint32_t capture_next;             /* map whose turn it is */
-	size_t busy_captures;              /* maps that has_more_code */
+	struct map_code_room *code_room; /* NULL until it is needed */
+	uint32_t code_turn;              /* map whose turn it is */
+	size_t busy_codes;               /* maps that has_more_code */
 	bool is_refusal_told;
 	bool is_limit_told;
 	bool is_length_told;
@@ -177,9 +177,9 @@ bool collector_holds_dump(const struct collector *c, dev_t device, ino_t inode);
 
 /* collector_code.c */
 /* Reads some of the code that new lines of the map speak of. */
-void collector_capture(struct collector *c, struct map *map);
+void collector_read_code(struct collector *c, struct map *map);
 /* The same for a map with more lines than one step takes. True if any has still more. */
-bool collector_capture_more(struct collector *c);
+bool collector_read_more_code(struct collector *c);
 /* After the thread has ended: the member beside the map. */
 int collector_write_code(struct collector *c, struct bundle_writer *writer, struct map *map);
 void collector_put_code(const struct collector *c, struct sink *out);

@@ -189,7 +189,7 @@ void *collector_loop(void *argument)
 		struct pollfd fds[] = { { .fd = c->inotify_fd, .events = POLLIN },
 					{ .fd = c->wake_fd, .events = POLLIN } };
 		const int tick = tick_ms(c, last_tick_ns);
-		(void)poll(fds, 2, c->busy_captures ? 0 : tick);
+		(void)poll(fds, 2, c->busy_codes ? 0 : tick);
 		if (fds[0].revents) {
 			read_events(c);
 			pause_in_a_flood(c);
@@ -204,7 +204,7 @@ void *collector_loop(void *argument)
 			collector_retry_dumps(c, now_ns);
 			last_tick_ns = now_ns;
 		}
-		(void)collector_capture_more(c);
+		(void)collector_read_more_code(c);
 	}
 	/* Processes that ended with the recording wrote their maps just now. */
 	if (c->inotify_fd >= 0)
@@ -212,7 +212,7 @@ void *collector_loop(void *argument)
 	search_maps(c);
 	check_all(c, os_clock_mono_ns());
 	collector_retry_dumps(c, UINT64_MAX);
-	while (collector_capture_more(c))
+	while (collector_read_more_code(c))
 		;
 	return NULL;
 }

@@ -1,11 +1,11 @@
 /* Code of this very process, and of children of it, that maps in a temporary file speak of. */
-#include "record/capture.h"
+#include "record/map_code.h"
 
 #include "failing_memory.h"
 #include "format/jitdump/reader.h"
 #include "format/perfmap/reader.h"
 #include "os/clock.h"
-#include "record/capture_internal.h"
+#include "record/map_code_internal.h"
 #include "test.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@ struct scene {
 	char path[64];
 	int writer_fd;
 	struct follow follow;
-	struct capture capture;
-	struct capture_room *room;
+	struct map_code code;
+	struct map_code_room *room;
 	uint64_t start_ns;
 	struct sink dump;
 };
@@ -49,24 +49,24 @@ static int setup(void **state)
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (size_t i = 0; i < REGION; i++)
 		scene->region[i] = byte_at(i);
-	(void)snprintf(scene->path, sizeof(scene->path), "/tmp/capture_test-XXXXXX");
+	(void)snprintf(scene->path, sizeof(scene->path), "/tmp/map_code_test-XXXXXX");
 	scene->writer_fd = mkstemp(scene->path);
 	scene->start_ns = os_clock_mono_ns();
 	const int fd = open(scene->path, O_RDONLY | O_CLOEXEC);
 	if (scene->writer_fd < 0 || follow_start(&scene->follow, fd, scene->start_ns) < 0)
 		return -1;
-	scene->room = capture_room_new();
-	capture_init(&scene->capture);
-	capture_begin(&scene->capture, getpid(), 0);
+	scene->room = map_code_room_new();
+	map_code_init(&scene->code);
+	map_code_begin(&scene->code, getpid(), 0);
 	return scene->room ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
 	struct scene *scene = *state;
-	capture_clear(&scene->capture, scene->room);
+	map_code_clear(&scene->code, scene->room);
 	assert_int_equal(scene->room->used_bytes, 0);
-	capture_room_free(scene->room);
+	map_code_room_free(scene->room);
 	follow_clear(&scene->follow);
 	close(scene->writer_fd);
 	unlink(scene->path);
@@ -102,7 +102,7 @@ static void put_line(struct scene *scene, size_t off, size_t size, const char *n
 static bool step(struct scene *scene)
 {
 	(void)follow_check(&scene->follow);
-	return capture_step(&scene->capture, &scene->follow, scene->room);
+	return map_code_step(&scene->code, &scene->follow, scene->room);
 }
 
 static void step_to_end(struct scene *scene)
@@ -115,14 +115,14 @@ static void step_to_end(struct scene *scene)
 static struct bytes dump_of(struct scene *scene)
 {
 	sink_reset(&scene->dump);
-	if (scene->capture.spool_fd >= 0) {
+	if (scene->code.spool_fd >= 0) {
 		struct stat st;
-		assert_int_equal(fstat(scene->capture.spool_fd, &st), 0);
+		assert_int_equal(fstat(scene->code.spool_fd, &st), 0);
 		uint8_t *to = sink_reserve(&scene->dump, (size_t)st.st_size);
-		assert_int_equal(pread(scene->capture.spool_fd, to, (size_t)st.st_size, 0),
+		assert_int_equal(pread(scene->code.spool_fd, to, (size_t)st.st_size, 0),
 				 st.st_size);
 	}
-	sink_put(&scene->dump, scene->capture.out.data, scene->capture.out.size);
+	sink_put(&scene->dump, scene->code.out.data, scene->code.out.size);
 	return sink_bytes(&scene->dump);
 }
 
@@ -152,12 +152,12 @@ static size_t expect_sound(struct scene *scene)
 	struct jitdump_record record;
 	size_t count = 0;
 	uint64_t last_ns = scene->start_ns;
-	if (!scene->capture.counts.line_count) {
+	if (!scene->code.counts.line_count) {
 		assert_int_equal(dump_of(scene).size, 0);
 		return 0;
 	}
 	assert_int_equal(jitdump_reader_init(&reader, dump_of(scene)), 0);
-	assert_int_equal(reader.pid, scene->capture.pid);
+	assert_int_equal(reader.pid, scene->code.pid);
 	assert_true(reader.elf_machine != 0);
 	while (jitdump_reader_next(&reader, &record) > 0 && record.id == JITDUMP_CODE_LOAD) {
 		const struct jitdump_code_load *load = &record.code_load;
@@ -179,7 +179,7 @@ static size_t expect_sound(struct scene *scene)
 	}
 	assert_true(last_ns <= os_clock_mono_ns());
 	assert_int_equal(reader.problem_count, 0);
-	assert_int_equal(count, scene->capture.counts.line_count);
+	assert_int_equal(count, scene->code.counts.line_count);
 	return count;
 }
 
@@ -204,35 +204,35 @@ static void test_a_line_at_a_time(void **state)
 		(void)snprintf(name, sizeof(name), "function %zu", i);
 		put_line(scene, i * 7, 1 + i % 50, name);
 		assert_false(step(scene));
-		assert_int_equal(scene->capture.counts.line_count, i + 1);
+		assert_int_equal(scene->code.counts.line_count, i + 1);
 		assert_false(step(scene));
 	}
 	assert_int_equal(expect_sound(scene), 300);
-	assert_true(capture_finish(&scene->capture));
+	assert_true(map_code_finish(&scene->code));
 	assert_int_equal(expect_sound(scene), 300);
 }
 
-static void test_nothing_to_capture(void **state)
+static void test_nothing_to_read(void **state)
 {
 	struct scene *scene = *state;
 	step_to_end(scene);
-	assert_false(capture_finish(&scene->capture));
+	assert_false(map_code_finish(&scene->code));
 	put_text(scene, "no line\n");
 	put_text(scene, "\n");
 	put_line(scene, 0, 0, "without size");
 	step_to_end(scene);
-	assert_int_equal(scene->capture.counts.line_count, 0);
-	assert_false(capture_finish(&scene->capture));
+	assert_int_equal(scene->code.counts.line_count, 0);
+	assert_false(map_code_finish(&scene->code));
 }
 
 static void test_before_its_process_is_known(void **state)
 {
 	struct scene *scene = *state;
-	capture_init(&scene->capture);
+	map_code_init(&scene->code);
 	put_line(scene, 0, 16, "one");
 	assert_false(step(scene));
-	assert_int_equal(scene->capture.counts.line_count, 0);
-	capture_begin(&scene->capture, getpid(), 0);
+	assert_int_equal(scene->code.counts.line_count, 0);
+	map_code_begin(&scene->code, getpid(), 0);
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 1);
 }
@@ -254,8 +254,8 @@ static void test_ranges_that_are_not_there(void **state)
 	put_line(scene, 32, 16, "fourth");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 5);
-	assert_int_equal(scene->capture.counts.unreadable_count, 5);
-	assert_int_equal(scene->capture.counts.code_bytes, 4 * 16 + 48);
+	assert_int_equal(scene->code.counts.unreadable_count, 5);
+	assert_int_equal(scene->code.counts.code_bytes, 4 * 16 + 48);
 	assert_true(has_code_of(scene, "first") && has_code_of(scene, "second") &&
 		    has_code_of(scene, "third") && has_code_of(scene, "fourth") &&
 		    has_code_of(scene, "in part"));
@@ -269,19 +269,19 @@ static void test_many_that_are_not_there(void **state)
 	put_line(scene, 0, 16, "there");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 1);
-	assert_int_equal(scene->capture.counts.unreadable_count, 1000);
+	assert_int_equal(scene->code.counts.unreadable_count, 1000);
 }
 
 static void test_sizes_up_to_the_limit(void **state)
 {
 	struct scene *scene = *state;
-	put_line(scene, 5, CAPTURE_LINE_BYTES, "just");
-	put_line(scene, 5, CAPTURE_LINE_BYTES + 1, "too long");
+	put_line(scene, 5, MAP_CODE_LINE_BYTES, "just");
+	put_line(scene, 5, MAP_CODE_LINE_BYTES + 1, "too long");
 	put_text(scene, "0 7fffffffffff everything\n");
-	put_line(scene, (size_t)2 * CAPTURE_LINE_BYTES, 16, "small");
+	put_line(scene, (size_t)2 * MAP_CODE_LINE_BYTES, 16, "small");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 2);
-	assert_int_equal(scene->capture.counts.too_long_count, 2);
+	assert_int_equal(scene->code.counts.too_long_count, 2);
 	assert_true(has_code_of(scene, "just") && has_code_of(scene, "small"));
 }
 
@@ -295,14 +295,14 @@ static void test_a_later_line_has_the_place(void **state)
 	put_line(scene, 191, 65, "over it");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 3);
-	assert_int_equal(scene->capture.counts.replaced_count, 2);
+	assert_int_equal(scene->code.counts.replaced_count, 2);
 	assert_true(has_code_of(scene, "neighbour") && has_code_of(scene, "later") &&
 		    has_code_of(scene, "over it"));
 	/* What was read is not taken back: it was right then. */
 	put_line(scene, 0, 64, "last");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 4);
-	assert_int_equal(scene->capture.counts.replaced_count, 2);
+	assert_int_equal(scene->code.counts.replaced_count, 2);
 }
 
 static void test_one_that_is_too_long_replaces_nothing(void **state)
@@ -322,7 +322,7 @@ static void test_new_lines_before_those_that_wait(void **state)
 	for (size_t i = 0; i < WAITING; i++)
 		put_line(scene, i * SLOT, SLOT, "waiting");
 	assert_true(step(scene));
-	const uint64_t first_round = scene->capture.counts.line_count;
+	const uint64_t first_round = scene->code.counts.line_count;
 	assert_in_range(first_round, 1, WAITING - 1);
 	/* Over some of the last, which were read, and over the first, which were not. */
 	for (size_t i = 0; i < FRESH; i++)
@@ -333,13 +333,13 @@ static void test_new_lines_before_those_that_wait(void **state)
 	assert_true(has_code_of(scene, "freshest"));
 	step_to_end(scene);
 	expect_sound(scene);
-	const struct capture_counts *counts = &scene->capture.counts;
+	const struct map_code_counts *counts = &scene->code.counts;
 	assert_int_equal(counts->line_count + counts->replaced_count, WAITING + FRESH + 1);
 	/* All fresh ones were read; of the old those that had no new one over them, and those
 	 * that were read before there was one.
 	 */
 	assert_in_range(counts->line_count, WAITING + 1, WAITING + 1 + first_round);
-	assert_int_equal(scene->capture.levels.count, 0);
+	assert_int_equal(scene->code.levels.count, 0);
 }
 
 /* Bursts within bursts, deeper than there are levels: nothing is lost or read twice. */
@@ -347,15 +347,15 @@ static void test_bursts_within_bursts(void **state)
 {
 	struct scene *scene = *state;
 	size_t put = 0;
-	for (int round = 0; round < 3 * CAPTURE_DEPTH; round++) {
+	for (int round = 0; round < 3 * MAP_CODE_DEPTH; round++) {
 		for (int i = 0; i < 300; i++, put++)
 			put_line(scene, put * 100, 100, "burst");
 		assert_true(step(scene));
-		assert_true(scene->capture.levels.count <= CAPTURE_DEPTH);
+		assert_true(scene->code.levels.count <= MAP_CODE_DEPTH);
 	}
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), put);
-	assert_int_equal(scene->capture.counts.replaced_count, 0);
+	assert_int_equal(scene->code.counts.replaced_count, 0);
 }
 
 static void test_a_hundred_thousand_at_once(void **state)
@@ -372,15 +372,15 @@ static void test_a_hundred_thousand_at_once(void **state)
 	uint64_t before = 0;
 	while (step(scene)) {
 		steps++;
-		assert_true(scene->capture.counts.line_count - before <= CAPTURE_STEP_LINES);
-		before = scene->capture.counts.line_count;
+		assert_true(scene->code.counts.line_count - before <= MAP_CODE_STEP_LINES);
+		before = scene->code.counts.line_count;
 	}
-	assert_true(steps >= LINES / CAPTURE_STEP_LINES);
+	assert_true(steps >= LINES / MAP_CODE_STEP_LINES);
 	assert_int_equal(expect_sound(scene), LINES);
-	assert_true(scene->capture.spool_fd >= 0);
-	assert_true(scene->capture.out.size < 1 << 20);
-	assert_true(capture_finish(&scene->capture));
-	assert_int_equal(scene->capture.out.size, 0);
+	assert_true(scene->code.spool_fd >= 0);
+	assert_true(scene->code.out.size < 1 << 20);
+	assert_true(map_code_finish(&scene->code));
+	assert_int_equal(scene->code.out.size, 0);
 	assert_int_equal(expect_sound(scene), LINES);
 }
 
@@ -391,7 +391,7 @@ static void test_torn_lines(void **state)
 	assert_false(step(scene));
 	put_text(scene, "0 al");
 	assert_false(step(scene));
-	assert_int_equal(scene->capture.counts.line_count, 0);
+	assert_int_equal(scene->code.counts.line_count, 0);
 	put_text(scene, "pha\n%llx 20 beta", (unsigned long long)(uintptr_t)scene->region + 64);
 	assert_false(step(scene));
 	assert_int_equal(expect_sound(scene), 1);
@@ -406,12 +406,12 @@ static void test_torn_lines(void **state)
 static void test_lines_longer_than_any_should_be(void **state)
 {
 	struct scene *scene = *state;
-	static const size_t lengths[] = { CAPTURE_TEXT_SIZE - 30,
-					  CAPTURE_TEXT_SIZE - 1,
-					  CAPTURE_TEXT_SIZE,
-					  CAPTURE_TEXT_SIZE + 1,
-					  (size_t)2 * CAPTURE_TEXT_SIZE,
-					  (size_t)5 * CAPTURE_TEXT_SIZE + 17 };
+	static const size_t lengths[] = { MAP_CODE_TEXT_SIZE - 30,
+					  MAP_CODE_TEXT_SIZE - 1,
+					  MAP_CODE_TEXT_SIZE,
+					  MAP_CODE_TEXT_SIZE + 1,
+					  (size_t)2 * MAP_CODE_TEXT_SIZE,
+					  (size_t)5 * MAP_CODE_TEXT_SIZE + 17 };
 	size_t off = 0;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		char *line = malloc(lengths[i]);
@@ -426,7 +426,7 @@ static void test_lines_longer_than_any_should_be(void **state)
 	}
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), off / 16);
-	assert_int_equal(scene->capture.counts.replaced_count, 0);
+	assert_int_equal(scene->code.counts.replaced_count, 0);
 }
 
 static void test_somebody_elses_lines_in_front(void **state)
@@ -446,12 +446,12 @@ static void test_another_process_of_the_number(void **state)
 	for (size_t i = 0; i < 1000; i++)
 		put_line(scene, i * 16, 16, "old");
 	assert_true(step(scene));
-	const uint64_t before = scene->capture.counts.line_count;
-	capture_end(&scene->capture);
-	assert_int_equal(scene->capture.state, CAPTURE_GONE);
+	const uint64_t before = scene->code.counts.line_count;
+	map_code_end(&scene->code);
+	assert_int_equal(scene->code.state, MAP_CODE_GONE);
 	put_line(scene, 0, 16, "between");
 	assert_false(step(scene));
-	capture_begin(&scene->capture, getpid(), scene->follow.known_size);
+	map_code_begin(&scene->code, getpid(), scene->follow.known_size);
 	put_line(scene, 16, 16, "new");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), before + 1);
@@ -475,15 +475,15 @@ static void test_cut_short(void **state)
 static void test_a_map_has_a_limit(void **state)
 {
 	struct scene *scene = *state;
-	const size_t whole = CAPTURE_MAP_BYTES / CAPTURE_LINE_BYTES;
+	const size_t whole = MAP_CODE_MAP_BYTES / MAP_CODE_LINE_BYTES;
 	for (size_t i = 0; i < whole + 5; i++) {
-		put_line(scene, i % 3 * CAPTURE_LINE_BYTES, CAPTURE_LINE_BYTES, "large");
+		put_line(scene, i % 3 * MAP_CODE_LINE_BYTES, MAP_CODE_LINE_BYTES, "large");
 		step_to_end(scene);
 	}
-	assert_int_equal(scene->capture.state, CAPTURE_FULL);
-	assert_true(scene->capture.used_bytes <= CAPTURE_MAP_BYTES);
+	assert_int_equal(scene->code.state, MAP_CODE_FULL);
+	assert_true(scene->code.used_bytes <= MAP_CODE_MAP_BYTES);
 	assert_int_equal(expect_sound(scene), whole - 1); /* their heads count, too */
-	assert_true(capture_finish(&scene->capture));
+	assert_true(map_code_finish(&scene->code));
 }
 
 static void test_all_have_a_limit(void **state)
@@ -491,13 +491,13 @@ static void test_all_have_a_limit(void **state)
 	struct scene *scene = *state;
 	put_line(scene, 0, 100, "one");
 	step_to_end(scene);
-	const uint64_t others = CAPTURE_ALL_BYTES - 300;
+	const uint64_t others = MAP_CODE_ALL_BYTES - 300;
 	scene->room->used_bytes += others;
 	put_line(scene, 100, 100, "two");
 	put_line(scene, 200, 100, "three");
 	step_to_end(scene);
-	assert_int_equal(scene->capture.state, CAPTURE_FULL);
-	assert_true(scene->room->used_bytes <= CAPTURE_ALL_BYTES);
+	assert_int_equal(scene->code.state, MAP_CODE_FULL);
+	assert_true(scene->room->used_bytes <= MAP_CODE_ALL_BYTES);
 	assert_int_equal(expect_sound(scene), 1);
 	scene->room->used_bytes -= others;
 }
@@ -514,7 +514,7 @@ static void test_lines_all_over_the_address_space(void **state)
 	write_text(scene, text.data, text.size);
 	sink_clear(&text);
 	step_to_end(scene);
-	assert_int_equal(scene->capture.state, CAPTURE_FULL);
+	assert_int_equal(scene->code.state, MAP_CODE_FULL);
 }
 
 static void test_dropped(void **state)
@@ -523,10 +523,10 @@ static void test_dropped(void **state)
 	for (size_t i = 0; i < 3000; i++)
 		put_line(scene, i * 100, 100, "function");
 	assert_true(step(scene));
-	capture_drop(&scene->capture, scene->room);
+	map_code_drop(&scene->code, scene->room);
 	assert_int_equal(scene->room->used_bytes, 0);
 	assert_false(step(scene));
-	assert_false(capture_finish(&scene->capture));
+	assert_false(map_code_finish(&scene->code));
 }
 
 static void test_the_process_has_ended(void **state)
@@ -537,7 +537,7 @@ static void test_the_process_has_ended(void **state)
 		(void)pause();
 		_exit(0);
 	}
-	capture_begin(&scene->capture, child, 0);
+	map_code_begin(&scene->code, child, 0);
 	put_line(scene, 0, 16, "alive");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 1);
@@ -546,12 +546,12 @@ static void test_the_process_has_ended(void **state)
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	put_line(scene, 16, 16, "of a zombie");
 	step_to_end(scene);
-	assert_int_equal(scene->capture.state, CAPTURE_GONE);
+	assert_int_equal(scene->code.state, MAP_CODE_GONE);
 	(void)waitpid(child, NULL, 0);
 	put_line(scene, 32, 16, "of none");
 	step_to_end(scene);
 	assert_int_equal(expect_sound(scene), 1);
-	assert_true(capture_finish(&scene->capture));
+	assert_true(map_code_finish(&scene->code));
 }
 
 /* Has process_vm_readv() fail, as Yama does for processes that are not our children. */
@@ -568,15 +568,14 @@ static bool forbid_reading(void)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-static int capture_without_permission(struct scene *scene)
+static int read_without_permission(struct scene *scene)
 {
 	if (!forbid_reading())
 		return 2;
 	(void)follow_check(&scene->follow);
-	const bool has_more = capture_step(&scene->capture, &scene->follow, scene->room);
-	const bool is_refused =
-	    scene->capture.state == CAPTURE_REFUSED && scene->capture.error == EPERM;
-	return !has_more && is_refused && !capture_finish(&scene->capture) ? 0 : 3;
+	const bool has_more = map_code_step(&scene->code, &scene->follow, scene->room);
+	const bool is_refused = scene->code.state == MAP_CODE_REFUSED && scene->code.error == EPERM;
+	return !has_more && is_refused && !map_code_finish(&scene->code) ? 0 : 3;
 }
 
 static void test_not_permitted(void **state)
@@ -586,7 +585,7 @@ static void test_not_permitted(void **state)
 		put_line(scene, i * 16, 16, "function");
 	const pid_t child = fork();
 	if (child == 0)
-		_exit(capture_without_permission(scene));
+		_exit(read_without_permission(scene));
 	int status;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
@@ -604,20 +603,20 @@ static void test_without_memory(void **state)
 	(void)follow_check(&scene->follow);
 	size_t n = 1;
 	for (;; n++) {
-		capture_clear(&scene->capture, scene->room);
-		capture_init(&scene->capture);
-		capture_begin(&scene->capture, getpid(), 0);
+		map_code_clear(&scene->code, scene->room);
+		map_code_init(&scene->code);
+		map_code_begin(&scene->code, getpid(), 0);
 		memory_fail_at(n);
-		while (capture_step(&scene->capture, &scene->follow, scene->room))
+		while (map_code_step(&scene->code, &scene->follow, scene->room))
 			;
-		const bool is_there = capture_finish(&scene->capture);
+		const bool is_there = map_code_finish(&scene->code);
 		const bool has_failed = memory_has_failed();
 		memory_fail_at(0);
 		if (is_there)
 			expect_sound(scene);
 		if (!has_failed)
 			break;
-		assert_true(!is_there || scene->capture.state == CAPTURE_FULL);
+		assert_true(!is_there || scene->code.state == MAP_CODE_FULL);
 	}
 	assert_true(n > 3);
 	assert_int_equal(expect_sound(scene), 600);
@@ -629,7 +628,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_line_at_a_time),
-		TEST(test_nothing_to_capture),
+		TEST(test_nothing_to_read),
 		TEST(test_before_its_process_is_known),
 		TEST(test_ranges_that_are_not_there),
 		TEST(test_many_that_are_not_there),

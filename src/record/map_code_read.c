@@ -1,4 +1,4 @@
-#include "record/capture_internal.h"
+#include "record/map_code_internal.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ enum { OWN_MACHINE = EM_NONE };
 #endif
 
 /* 32-bit programs run on 64-bit machines. */
-uint16_t capture_machine(pid_t pid)
+uint16_t map_code_machine(pid_t pid)
 {
 	char path[32];
 	Elf64_Ehdr header; /* begins like that of a 32-bit file */
@@ -40,10 +40,10 @@ uint16_t capture_machine(pid_t pid)
 /* Hands out what one call copied from wants[at] on: whole ranges, until one that could not
  * be read to its end. Returns the first that was not tried.
  */
-static size_t hand_out(struct capture_room *room, size_t at, size_t copied)
+static size_t hand_out(struct map_code_room *room, size_t at, size_t copied)
 {
 	for (; at < room->want_count; at++) {
-		struct capture_want *want = &room->wants[at];
+		struct map_code_want *want = &room->wants[at];
 		want->got = copied < room->remote[at].iov_len ? copied : room->remote[at].iov_len;
 		copied -= want->got;
 		if (want->got < room->remote[at].iov_len)
@@ -52,11 +52,11 @@ static size_t hand_out(struct capture_room *room, size_t at, size_t copied)
 	return at;
 }
 
-bool capture_read(struct capture_room *room, pid_t pid)
+bool map_code_read(struct map_code_room *room, pid_t pid)
 {
 	size_t size = 0;
 	for (size_t i = 0; i < room->want_count; i++) {
-		struct capture_want *want = &room->wants[i];
+		struct map_code_want *want = &room->wants[i];
 		room->remote[i].iov_base = (void *)(uintptr_t)want->entry->start_avma; // NOLINT
 		room->remote[i].iov_len = (size_t)want->entry->size;
 		want->code_off = size;
