@@ -121,7 +121,7 @@ int image_line(struct image *image, const struct image_line *line)
 	if (last && last->offset >= line->offset)
 		image->lines_in_order = false;
 	/* A million of these calls: asked here, the common case is a comparison. */
-	if (image->lines.count == image->lines.capacity &&
+	if ((!image->lines.items || image->lines.count == image->lines.capacity) &&
 	    (image->lines.count >= NONE / ROW_MAX_SIZE || !vector_reserve(&image->lines, 1)))
 		return STATUS_NO_MEMORY;
 	/* libdw refuses a whole unit for one larger number; minified scripts have such columns. */

@@ -117,9 +117,9 @@ static size_t taken_below(const struct search *s, uint64_t avma)
 static void take(struct search *s, struct range range)
 {
 	const size_t at = taken_below(s, range.start);
-	memmove(&s->taken[at + 1], &s->taken[at], (s->taken_count - at) * sizeof(*s->taken));
+	for (size_t i = s->taken_count++; i > at; i--)
+		s->taken[i] = s->taken[i - 1];
 	s->taken[at] = range;
-	s->taken_count++;
 }
 
 /* The highest whole page from which `size` bytes are free, not above `highest`; 0: none. */
@@ -260,25 +260,29 @@ static int rank_maps(struct image *image)
 	return 0;
 }
 
-int place_clusters(struct image *image)
+/* Clusters with unwinding information come first, within reach of their tables. */
+static int place_unwound(struct image *image, uint64_t *off)
 {
 	struct search s = { .image = image };
-	uint64_t off = image->head_size;
-	const bool has_maps = image->fdes.count && image->has_unwind_maps;
-	if (has_maps) {
-		const int got = find_taken(&s);
-		if (got < 0)
-			return got;
-	}
-	for (size_t i = 0; i < image->present.clusters.count; i++) {
+	int got = find_taken(&s);
+	for (size_t i = 0; got >= 0 && i < image->present.clusters.count; i++) {
 		struct cluster *c = &image->present.clusters.items[i];
-		if (!has_maps || !c->has_unwinding)
+		if (!c->has_unwinding)
 			continue;
-		const int got = place_with_map(&s, c, off);
+		got = place_with_map(&s, c, *off);
+		if (got > 0)
+			*off = c->file_off + (c->end_avma - c->start_avma);
+	}
+	return got;
+}
+
+int place_clusters(struct image *image)
+{
+	uint64_t off = image->head_size;
+	if (image->fdes.count && image->has_unwind_maps) {
+		const int got = place_unwound(image, &off);
 		if (got < 0)
 			return got;
-		if (got)
-			off = c->file_off + (c->end_avma - c->start_avma);
 	}
 	image->code_end = place_in_row(&image->present, off);
 	/* Files of this size cannot be made everywhere; to get there takes a million functions

@@ -108,10 +108,10 @@ struct image *build_everything(uint32_t count, bool has_unwinding)
 		const uint32_t slot = i % 50 == 7 ? i - 5 : i;
 		const struct bytes bytes = { code, i % 9 == 4 ? 0 : sizeof(code) };
 		if (has_unwinding && bytes.size)
-			build_unwound(image, name, 0x7f0000001000u + slot * BUILD_STRIDE,
+			build_unwound(image, name, 0x7f0000001000u + (uint64_t)slot * BUILD_STRIDE,
 				      BUILD_SIZE, bytes);
 		else
-			build_function(image, name, 0x7f0000001000u + slot * BUILD_STRIDE,
+			build_function(image, name, 0x7f0000001000u + (uint64_t)slot * BUILD_STRIDE,
 				       BUILD_SIZE, bytes);
 		for (uint32_t k = 0; k < BUILD_SIZE && i % 5 != 3; k += 8)
 			build_line(image, k, k >= 32 && k < 64 ? "/src/lib.js" : file,

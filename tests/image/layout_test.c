@@ -146,7 +146,8 @@ static void test_hostile(void **state)
 	struct image *stairs = build_new();
 	for (uint32_t i = 0; i < COUNT; i++) {
 		build_function(same, "f", 0x1000, 32, (struct bytes){ CODE, 32 });
-		build_function(nested, "f", 0x1000 + i, 2 * (COUNT - i), (struct bytes){ CODE, 1 });
+		build_function(nested, "f", 0x1000 + i, 2 * (uint64_t)(COUNT - i),
+			       (struct bytes){ CODE, 1 });
 		build_function(stairs, "f", 0x1000 + i, COUNT, (struct bytes){ 0 });
 	}
 	struct image *images[] = { same, nested, stairs };

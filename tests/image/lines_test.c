@@ -89,7 +89,7 @@ static void test_columns(void **state)
 	build_function(image, "f", 0x1000, 100, (struct bytes){ CODE, 100 });
 	const uint32_t file = image_source(image, (struct bytes){ (const uint8_t *)"a.js", 4 });
 	for (uint32_t i = 0; i < 10; i++) {
-		const struct image_line line = { i * 10, file, 3, i * 8000 };
+		const struct image_line line = { (uint64_t)i * 10, file, 3, i * 8000 };
 		assert_int_equal(image_line(image, &line), 0);
 	}
 	struct read_back r = finished(image);
@@ -109,18 +109,18 @@ static void test_many(void **state)
 	char name[32];
 	for (uint32_t i = 0; i < COUNT; i++) {
 		(void)snprintf(name, sizeof(name), "function%u", i);
-		build_function(image, name, 0x10000 + i % 200 * 64, 64,
+		build_function(image, name, 0x10000 + (uint64_t)(i % 200) * 64, 64,
 			       (struct bytes){ CODE, i % 7 == 3 ? 0 : 64 });
 		(void)snprintf(name, sizeof(name), "file%u.js", i % 50);
 		for (uint32_t k = 0; k < 8 && i % 5 != 1; k++)
-			build_line(image, k * 8, name, 1 + i + k * (i % 40));
+			build_line(image, (uint64_t)k * 8, name, 1 + i + k * (i % 40));
 	}
 	struct read_back r = finished(image);
 	for (uint32_t i = 0; i < COUNT; i++) {
 		for (uint32_t k = 0; k < 8; k++) {
 			(void)snprintf(name, sizeof(name), "./file%u.js:%u:0", i % 50,
 				       1 + i + k * (i % 40));
-			assert_line(&r, i, k * 8 + 7, i % 5 == 1 ? "?" : name);
+			assert_line(&r, i, (uint64_t)k * 8 + 7, i % 5 == 1 ? "?" : name);
 		}
 	}
 	read_back_close(&r);

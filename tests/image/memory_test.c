@@ -20,7 +20,7 @@ static int add_functions(struct image *image, struct bytes unwinding, size_t hdr
 	for (uint32_t i = 0; i < 40; i++) {
 		const char name[] = { 'f', (char)('A' + i), '\0' };
 		const struct image_function f = { text(name),
-						  0x7f0000000000u + i % 30 * 100,
+						  0x7f0000000000u + (uint64_t)(i % 30) * 100,
 						  90,
 						  { CODE, i % 9 ? sizeof(CODE) : 0 } };
 		int got = image_function(image, &f);
@@ -30,8 +30,8 @@ static int add_functions(struct image *image, struct bytes unwinding, size_t hdr
 		for (uint32_t k = 0; k < 20 && got == 0; k++)
 			got = image_line(image, &(struct image_line){ 80 - k, source, 1 + k, 0 });
 		for (uint32_t k = 0; k < 3 && got == 0; k++)
-			got = image_inline(
-			    image, &(struct image_inline){ 10 * k, 50, k, text(name), source, k });
+			got = image_inline(image, &(struct image_inline){ (uint64_t)10 * k, 50, k,
+									  text(name), source, k });
 		if (got == 0)
 			got = image_unwinding(image, unwinding, hdr_size);
 		if (got < 0)

@@ -45,7 +45,7 @@ struct making {
 static uint64_t start_of(uint32_t function)
 {
 	const uint32_t slot = function % 50 == 7 ? function - 5 : function;
-	return 0x7f0000001000u + slot * BUILD_STRIDE;
+	return 0x7f0000001000u + (uint64_t)slot * BUILD_STRIDE;
 }
 
 static const char *path_of(const struct making *m, size_t map)

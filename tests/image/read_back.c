@@ -55,14 +55,14 @@ GElf_Sym read_back_symbol(const struct read_back *r, uint32_t function)
 	GElf_Shdr header;
 	Elf_Scn *scn = read_back_section(r, ".symtab", &header);
 	assert_non_null(scn);
-	GElf_Sym symbol;
+	GElf_Sym symbol = { 0 };
 	assert_non_null(gelf_getsym(elf_getdata(scn, NULL), (int)function + 1, &symbol));
 	return symbol;
 }
 
 const char *read_back_name(const struct read_back *r, const GElf_Sym *symbol)
 {
-	GElf_Shdr header;
+	GElf_Shdr header = { 0 };
 	assert_non_null(read_back_section(r, ".symtab", &header));
 	return elf_strptr(r->elf, header.sh_link, symbol->st_name);
 }
@@ -92,10 +92,8 @@ const char *read_back_scopes(const struct read_back *r, uint64_t off)
 	Dwarf_Die die;
 	if (!dwarf_addrdie(r->dwarf, off, &die))
 		return "?";
-	for (bool is_inside = true; is_inside;) {
-		is_inside = false;
-		if (dwarf_child(&die, &die) != 0)
-			break;
+	while (dwarf_child(&die, &die) == 0) {
+		bool is_inside;
 		do {
 			is_inside = dwarf_haspc(&die, off) == 1;
 		} while (!is_inside && dwarf_siblingof(&die, &die) == 0);

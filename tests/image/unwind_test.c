@@ -65,7 +65,8 @@ static void test_tables(void **state)
 	uint64_t starts[COUNT];
 	for (uint32_t i = 0; i < COUNT; i++) {
 		/* Three areas, the last one of addresses that are used again. */
-		starts[i] = 0x7f0000100000u + (uint64_t)(i / 100) * 0x4000000000u + i % 100 * 4096;
+		starts[i] = 0x7f0000100000u + (uint64_t)(i / 100) * 0x4000000000u +
+			    (uint64_t)(i % 100) * 4096;
 		if (i >= 250)
 			starts[i] = starts[i - 20];
 		build_unwound(image, "f", starts[i], SIZE, (struct bytes){ CODE, SIZE });
@@ -115,6 +116,22 @@ static void test_no_room(void **state)
 	read_back_close(&r);
 }
 
+/* Nobody asked for maps: the tables are in the file, and no hole is made for them. */
+static void test_not_asked(void **state)
+{
+	(void)state;
+	struct image *image;
+	assert_int_equal(image_new(&image, &(struct image_options){ .elf_machine = EM_X86_64 }), 0);
+	build_unwound(image, "f", 0x7f0000100000, 90, (struct bytes){ CODE, 90 });
+	build_unwound(image, "g", 0x7f0000200000, 90, (struct bytes){ CODE, 90 });
+	struct read_back r = finished(image);
+	assert_int_equal(image_unwind_map_count(image), 0);
+	assert_int_equal(cfa_offset(&r, image_file_off(image, 0) + 50), 16);
+	assert_int_equal(cfa_offset(&r, image_file_off(image, 1) + 50), 16);
+	assert_in_range(image_file_off(image, 1) - image_file_off(image, 0), 90, 106);
+	read_back_close(&r);
+}
+
 /* Distances from another layout: a lone entry still means the function. */
 static void test_misplaced(void **state)
 {
@@ -138,6 +155,7 @@ static void test_damaged(void **state)
 	enum { SIZE = 90 };
 	size_t hdr_size;
 	struct sink blob = build_unwinding(SIZE, &hdr_size);
+	assert_true(blob.size > 0);
 	for (size_t i = 0; i < 3 * blob.size; i++) {
 		const size_t size = i < blob.size ? i : blob.size;
 		uint8_t *copy = malloc(size ? size : 1);
@@ -185,7 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),    cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_misplaced), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_ignored),
+		cmocka_unit_test(test_ignored),   cmocka_unit_test(test_not_asked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
