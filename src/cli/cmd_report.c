@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 	{ .doc = "How to sum up:" },
 	{ "sort", 's', "KEY[,KEY]", 0,
 	  "one row for equal keys: `symbol`, `dso`, `runtime`, `tier`, `trust`, `comm`, `pid`, "
-	  "`tid`, `version`; default symbol,dso,runtime",
+	  "`tid`, `version`, `srcline`; default symbol,dso,runtime",
 	  0 },
 	{ "by-tier", KEY_BY_TIER, NULL, 0, "a row for each tier that a function was compiled in",
 	  0 },
@@ -55,8 +55,7 @@ static const struct argp_option options[] = {
 	  "under each row a tree of who called it (the default) or what it called", 0 },
 	{ .doc = "How to print:" },
 	{ "format", KEY_FORMAT, "text|csv|json", 0, "default text", 0 },
-	{ "raw-names", LOAD_ARGS_RAW_NAMES, NULL, 0,
-	  "names as the runtimes and compilers wrote them", 0 },
+	LOAD_ARGS_NAMES,
 	{ 0 },
 };
 
@@ -207,6 +206,7 @@ static int put_report(struct sink *out, const struct report_args *a, const struc
 
 static int report(struct report_args *a)
 {
+	a->load.options.lines = a->report.keys & REPORT_SRCLINE;
 	struct load *load = load_args_open(&a->load);
 	if (!load)
 		return EXIT_INPUT;

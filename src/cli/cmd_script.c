@@ -22,13 +22,13 @@ static const struct argp_option options[] = {
 	{ .doc = "What to print:" },
 	{ "fields", 'F', "FIELD[,FIELD]", 0,
 	  "`comm`, `pid`, `tid`, `cpu`, `time`, `period`, `event`, `ip`, `sym`, `symoff`, `dso`, "
-	  "`trust`, `reason`; +FIELD and -FIELD change the default, which is all but the last two "
-	  "and pid",
+	  "`srcline`, `trust`, `reason`; +FIELD and -FIELD change the default, which is all but "
+	  "the "
+	  "last three and pid",
 	  0 },
 	{ "hide-call-graph", 'G', NULL, 0, "one line a sample, without its callers", 0 },
 	{ "ns", KEY_NS, NULL, 0, "times with nanoseconds", 0 },
-	{ "raw-names", LOAD_ARGS_RAW_NAMES, NULL, 0,
-	  "names as the runtimes and compilers wrote them", 0 },
+	LOAD_ARGS_NAMES,
 	{ 0 },
 };
 
@@ -84,6 +84,7 @@ static int print(void *context, const struct profile *profile, const struct load
 static int script(struct script_args *a)
 {
 	a->load.options.in_order = true;
+	a->load.options.lines = a->script.fields & SCRIPT_SRCLINE;
 	struct load *load = load_args_open(&a->load);
 	if (!load)
 		return EXIT_INPUT;

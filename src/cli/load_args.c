@@ -65,6 +65,9 @@ error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_
 	case LOAD_ARGS_SELF_CONTAINED:
 		options->self_contained = true;
 		return 0;
+	case LOAD_ARGS_NO_INLINE:
+		args->no_inline = true;
+		return 0;
 	case LOAD_ARGS_RAW_NAMES:
 		options->raw_names = true;
 		return 0;
@@ -96,6 +99,7 @@ struct load *load_args_open(struct load_args *args)
 	options->pid_count = args->pids.count;
 	options->tids = args->tids.items;
 	options->tid_count = args->tids.count;
+	options->inlines = !args->no_inline;
 
 	struct load *load;
 	struct load_error error;

@@ -19,6 +19,7 @@ enum load_args_key {
 	LOAD_ARGS_SKEW,
 	LOAD_ARGS_SELF_CONTAINED,
 	LOAD_ARGS_RAW_NAMES,
+	LOAD_ARGS_NO_INLINE,
 	LOAD_ARGS_COMM,
 	LOAD_ARGS_PID,
 	LOAD_ARGS_TID,
@@ -60,12 +61,26 @@ enum load_args_key {
 		    0                                                                           \
 	}
 
+/* How functions are shown. */
+#define LOAD_ARGS_NAMES                                                           \
+	{ "no-inline",                                                            \
+	  LOAD_ARGS_NO_INLINE,                                                    \
+	  NULL,                                                                   \
+	  0,                                                                      \
+	  "count inlined functions as the functions that they were inlined into", \
+	  0 },                                                                    \
+	{                                                                         \
+		"raw-names", LOAD_ARGS_RAW_NAMES, NULL, 0,                        \
+		    "names as the runtimes and compilers wrote them", 0           \
+	}
+
 struct load_args {
 	struct load_options options;
 	VECTOR(const char *) dumps;
 	VECTOR(const char *) maps;
 	VECTOR(uint32_t) pids;
 	VECTOR(uint32_t) tids;
+	bool no_inline;
 };
 
 error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_state *state);

@@ -79,6 +79,21 @@ static bool context_is_ours(uint64_t mark, bool *is_kernel)
 	       mark == PERFDATA_CONTEXT_USER_DEFERRED;
 }
 
+/* What was inlined at an address comes before what it was inlined into. */
+static bool push_frames(struct load *load, uint32_t frame)
+{
+	for (;;) {
+		uint32_t *id = vector_push(&load->chains->frame_ids);
+		if (!id)
+			return false;
+		*id = frame;
+		const uint32_t outer = load->profile->frames.items[frame].inlined_into;
+		if (!outer)
+			return true;
+		frame = outer - 1;
+	}
+}
+
 static int resolve_words(struct load *load, const struct perfdata_sample *sample,
 			 const struct chain *chain, struct cached_chain *made)
 {
@@ -103,10 +118,8 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 		is_first = false;
 		struct resolved frame;
 		const int got = load_resolve(load, &a, &frame);
-		uint32_t *id = got == 0 ? vector_push(&cache->frame_ids) : NULL;
-		if (!id)
+		if (got < 0 || !push_frames(load, frame.frame))
 			return STATUS_NO_MEMORY;
-		*id = frame.frame;
 		if (frame.valid_from_ns > made->valid_from_ns)
 			made->valid_from_ns = frame.valid_from_ns;
 		if (frame.valid_to_ns < made->valid_to_ns)

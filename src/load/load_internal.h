@@ -3,6 +3,7 @@
 #define LOAD_LOAD_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/idmap.h"
 #include "base/intern.h"
 #include "base/vector.h"
 #include "bundle/bundle.h"
@@ -51,7 +52,7 @@ struct source {
 	bool is_dump;
 	bool is_timed;
 	uint64_t torn_offset; /* first place where bytes were lost; 0: none */
-	/* With keep_code: over the dump, or over the code that was kept of a map's lines. */
+	/* Over the dump, or over the code that was kept of a map's lines. */
 	struct jitdump_reader *reader; /* NULL: there is none */
 	struct jitdump_debug_style style;
 	bool has_style;
@@ -122,7 +123,7 @@ struct load {
 	VECTOR(struct object) objects;
 	VECTOR(struct source) sources;
 	VECTOR(struct code) codes;
-	VECTOR(struct piece) pieces;   /* with keep_code */
+	VECTOR(struct piece) pieces;   /* as far as the options need them */
 	VECTOR(uint32_t) first_pieces; /* by code: its first piece + 1 */
 	uint32_t *piece_slots;         /* by code and start: index + 1 */
 	size_t piece_slot_count;       /* 0: not yet indexed */
@@ -155,6 +156,7 @@ struct load {
 	struct frame_cache *frames;
 	struct thread_cache *threads;
 	VECTOR(struct code_function) code_functions;
+	struct idmap inlined_functions; /* by name (string) and the function around: id + 1 */
 	struct address_index kernel_functions;  /* by symbol start + 1 */
 	struct address_index unknown_functions; /* by object + 1 */
 	VECTOR(uint64_t) frame_load_ns;         /* by frame id: when early code was announced */
@@ -241,10 +243,12 @@ void load_chains_free(struct load *load);
 /* samples.c: by how much the stack's leaf, which is early, was announced after `time_ns`. */
 void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns);
 
-/* piece.c: does nothing without keep_code. */
+/* piece.c: keeps what the options need of it. */
 int load_keep_piece(struct load *load, const struct piece *piece);
-/* The first piece of a code, NULL without keep_code. */
+/* The first piece of a code that is kept, or NULL. */
 const struct piece *load_first_piece(const struct load *load, uint32_t code);
+/* The piece of a code at a place: index + 1, 0 where none is kept. */
+uint32_t load_find_piece(struct load *load, uint32_t code, uint64_t start_avma);
 /* Keeps a reader over a dump, for the pieces of the source. */
 int load_keep_reader(struct load *load, uint32_t source, struct bytes dump);
 

@@ -31,28 +31,35 @@ static uint32_t put_function(struct load *load, const struct profile_function *f
 	return (uint32_t)load->profile->functions.count - 1;
 }
 
+/* Splits a runtime's name; adds the function where `tier` and object are known. */
+static uint32_t jit_function(struct load *load, struct bytes name, const struct source *source,
+			     const struct profile_function *around)
+{
+	struct name_parts parts;
+	struct sink human = { 0 };
+	names_split(name, source->runtime, &parts, &human);
+	const struct bytes shown = load->options.raw_names ? name : sink_bytes(&human);
+	struct intern *strings = &load->profile->strings;
+	const bool is_kernel = source->pid == TIMELINE_KERNEL_PID;
+	const struct profile_function function = {
+		.name = intern_bytes(strings, shown),
+		.raw_name = intern_bytes(strings, name),
+		.object = intern_text(strings, is_kernel ? "[bpf]" : "[jit]"),
+		.runtime = intern_text(strings, runtime_name(parts.runtime)),
+		.tier = around ? around->tier : intern_text(strings, parts.tier),
+	};
+	const bool failed = sink_failed(&human);
+	sink_clear(&human);
+	return failed ? INTERN_NONE : put_function(load, &function);
+}
+
 uint32_t naming_of_code(struct load *load, uint32_t code_id)
 {
 	struct code *code = &load->codes.items[code_id];
 	if (code->function)
 		return code->function - 1;
-	const struct source *source = &load->sources.items[code->source];
-	struct name_parts parts;
-	struct sink human = { 0 };
-	names_split(code->name, source->runtime, &parts, &human);
-	const struct bytes shown = load->options.raw_names ? code->name : sink_bytes(&human);
-	struct intern *strings = &load->profile->strings;
-	const bool is_kernel = source->pid == TIMELINE_KERNEL_PID;
-	const struct profile_function function = {
-		.name = intern_bytes(strings, shown),
-		.raw_name = intern_bytes(strings, code->name),
-		.object = intern_text(strings, is_kernel ? "[bpf]" : "[jit]"),
-		.runtime = intern_text(strings, runtime_name(parts.runtime)),
-		.tier = intern_text(strings, parts.tier),
-	};
-	const bool failed = sink_failed(&human);
-	sink_clear(&human);
-	const uint32_t id = failed ? INTERN_NONE : put_function(load, &function);
+	const uint32_t id =
+	    jit_function(load, code->name, &load->sources.items[code->source], NULL);
 	if (id == INTERN_NONE)
 		return id;
 	code->function = id + 1;
@@ -61,6 +68,26 @@ uint32_t naming_of_code(struct load *load, uint32_t code_id)
 		return INTERN_NONE;
 	*pair = (struct code_function){ .code = code_id, .function = id };
 	return id;
+}
+
+uint32_t naming_of_inlined(struct load *load, uint32_t code_id, uint32_t around, struct bytes name)
+{
+	const struct code *code = &load->codes.items[code_id];
+	const uint32_t string = intern_bytes(&load->profile->strings, name);
+	uint32_t *known = string == INTERN_NONE ? NULL
+						: idmap_put(&load->inlined_functions,
+							    ((uint64_t)around << 32) | string);
+	if (!known)
+		return INTERN_NONE;
+	if (!*known) {
+		const struct profile_function outer = load->profile->functions.items[around];
+		const uint32_t id =
+		    jit_function(load, name, &load->sources.items[code->source], &outer);
+		if (id == INTERN_NONE)
+			return id;
+		*known = id + 1;
+	}
+	return *known - 1;
 }
 
 /* One native symbol, under an object's name. */
@@ -252,6 +279,7 @@ void naming_clear(struct load *load)
 	for (size_t i = 0; i < load->code_functions.count; i++)
 		load->codes.items[load->code_functions.items[i].code].function = 0;
 	vector_clear(&load->code_functions);
+	idmap_clear(&load->inlined_functions);
 	address_index_clear(&load->kernel_functions);
 	address_index_clear(&load->unknown_functions);
 }

@@ -9,6 +9,8 @@
 #include "load/load_internal.h"
 
 uint32_t naming_of_code(struct load *load, uint32_t code);
+/* A function that was inlined into code; the tier and object are those of `around`. */
+uint32_t naming_of_inlined(struct load *load, uint32_t code, uint32_t around, struct bytes name);
 uint32_t naming_of_symbol(struct load *load, uint32_t object, const struct symbol *symbol);
 uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const char *module);
 

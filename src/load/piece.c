@@ -9,7 +9,9 @@
 
 int load_keep_piece(struct load *load, const struct piece *piece)
 {
-	if (!load->options.keep_code)
+	const struct load_options *options = &load->options;
+	if (!options->keep_code && !(options->lines && piece->debug_before) &&
+	    !(options->inlines && piece->inlines_before))
 		return 0;
 	while (load->first_pieces.count <= piece->code)
 		if (!vector_push(&load->first_pieces))
@@ -32,8 +34,6 @@ const struct piece *load_first_piece(const struct load *load, uint32_t code)
 
 int load_keep_reader(struct load *load, uint32_t source, struct bytes dump)
 {
-	if (!load->options.keep_code)
-		return 0;
 	struct jitdump_reader *reader = arena_new(&load->scratch, struct jitdump_reader, 1);
 	if (!reader)
 		return STATUS_NO_MEMORY;
@@ -165,6 +165,13 @@ int load_code(struct load *load, uint32_t index, struct load_code *code)
 	if (code->code.size > code->size)
 		code->code.size = (size_t)code->size;
 	return 0;
+}
+
+uint32_t load_find_piece(struct load *load, uint32_t code, uint64_t start_avma)
+{
+	if (!load->pieces.count || (!load->piece_slot_count && !index_pieces(load)))
+		return 0;
+	return first_of(load, code, start_avma);
 }
 
 static void own_mapping(const struct load *load, const struct timeline_hit *hit,

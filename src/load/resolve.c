@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "load/inlined.h"
 #include "load/naming.h"
 
 #include <inttypes.h>
@@ -28,9 +29,13 @@ struct frame_cache {
 	size_t used;
 };
 
-/* An answer on its way to become a frame. */
+enum { INLINE_LIMIT = 64 };
+
+/* An answer on its way to become a frame, or several. */
 struct answer {
 	struct profile_frame frame;
+	struct profile_frame inlined[INLINE_LIMIT]; /* outermost first */
+	uint32_t inlined_count;
 	uint64_t valid_from_ns;
 	uint64_t valid_to_ns;
 	uint64_t load_ns; /* early only */
@@ -134,6 +139,12 @@ static void name_by_code(struct load *load, const struct address *a, const struc
 	if (hit->trust == TRUST_EARLY)
 		answer->load_ns = a->time_ns + hit->early_ns;
 	frame->reason = naming_reason_of_code(load, a, hit);
+	const struct inlined_place place = {
+		.code = hit->object,
+		.start_avma = hit->start_avma,
+		.offset = lookup_avma(a) - hit->start_avma,
+	};
+	answer->inlined_count = inlined_frames(load, &place, frame, answer->inlined, INLINE_LIMIT);
 }
 
 static void narrow(struct decision *decision, const struct timeline_hit *hit)
@@ -271,21 +282,36 @@ static void answer_kernel(struct load *load, const struct address *a, struct ans
 	}
 }
 
-static int put_frame(struct load *load, const struct answer *answer, uint32_t *id)
+static int put_frame(struct load *load, const struct profile_frame *made, uint64_t early_load_ns,
+		     uint32_t *id)
 {
 	struct profile_frame *frame = vector_push(&load->profile->frames);
 	uint64_t *load_ns = vector_push(&load->frame_load_ns);
-	if (!frame || !load_ns || answer->frame.function == INTERN_NONE)
+	if (!frame || !load_ns || made->function == INTERN_NONE)
 		return STATUS_NO_MEMORY;
-	*frame = answer->frame;
-	*load_ns = answer->load_ns;
+	*frame = *made;
+	*load_ns = early_load_ns;
 	*id = (uint32_t)load->profile->frames.count - 1;
 	return 0;
 }
 
+/* *id is the innermost one: from it the others are found. */
+static int put_frames(struct load *load, struct answer *answer, uint32_t *id)
+{
+	int got = put_frame(load, &answer->frame, answer->load_ns, id);
+	for (uint32_t i = 0; got == 0 && i < answer->inlined_count; i++) {
+		answer->inlined[i].inlined_into = *id + 1;
+		got = put_frame(load, &answer->inlined[i], answer->load_ns, id);
+	}
+	return got;
+}
+
 static int make_frame(struct load *load, const struct address *a, struct cached_frame *made)
 {
-	struct answer answer = { .frame = { .avma = a->avma, .object_avma = a->avma } };
+	struct answer answer;
+	answer.frame = (struct profile_frame){ .avma = a->avma, .object_avma = a->avma };
+	answer.inlined_count = 0;
+	answer.load_ns = 0;
 	if (a->is_kernel)
 		answer_kernel(load, a, &answer);
 	else
@@ -295,7 +321,7 @@ static int make_frame(struct load *load, const struct address *a, struct cached_
 				       .is_return = a->is_return,
 				       .valid_from_ns = answer.valid_from_ns,
 				       .valid_to_ns = answer.valid_to_ns };
-	return put_frame(load, &answer, &made->frame);
+	return put_frames(load, &answer, &made->frame);
 }
 
 int load_resolve(struct load *load, const struct address *address, struct resolved *resolved)

@@ -51,7 +51,13 @@ struct profile_frame {
 	uint32_t function;
 	uint32_t reason;      /* string: why unknown, or more about the trust; "" */
 	uint32_t object_path; /* string: full path, as perf prints */
-	uint8_t trust;        /* enum profile_trust */
+	uint32_t file;        /* string: source file, where it was asked for and is known; "" */
+	uint32_t line;        /* from 1; 0: not known */
+	/* The frame of the function whose code this one's was inlined into: id + 1; 0 where it was
+	 * not. The two follow each other in every stack.
+	 */
+	uint32_t inlined_into;
+	uint8_t trust; /* enum profile_trust */
 	bool is_kernel;
 	bool is_jit;
 	bool has_offset; /* false where there is no symbol */

@@ -120,6 +120,17 @@ PUT(tid)
 	sink_printf(out, "%" PRIu32, group->key.tid);
 }
 
+/* "work.js:3"; nothing where no line is known. */
+PUT(srcline)
+{
+	(void)groups;
+	if (!group->key.line)
+		return;
+	const struct bytes file = intern_get_bytes(&profile->strings, group->key.file);
+	sink_put(out, file.data, file.size);
+	sink_printf(out, ":%" PRIu32, group->key.line);
+}
+
 PUT(version)
 {
 	(void)groups;
@@ -147,6 +158,7 @@ static const struct {
 	{ REPORT_VERSION, 0, { "version", COLUMN_COUNT, put_version } },
 	{ REPORT_SYMBOL, 0, { "symbol", COLUMN_TEXT, put_symbol } },
 	{ REPORT_OBJECT, 0, { "object", COLUMN_TEXT, put_object } },
+	{ REPORT_SRCLINE, 0, { "srcline", COLUMN_TEXT, put_srcline } },
 };
 
 enum { KEYED_COUNT = sizeof(keyed) / sizeof(keyed[0]) };

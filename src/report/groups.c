@@ -56,6 +56,10 @@ static struct report_group_key key_of(const struct profile *profile, unsigned ke
 		key.tier = function->tier;
 	if (keys & REPORT_VERSION)
 		key.version = function->version;
+	if (keys & REPORT_SRCLINE) {
+		key.file = frame->file;
+		key.line = frame->line;
+	}
 	if (keys & REPORT_TRUST)
 		key.trust = frame->trust + 1u;
 	return key;

@@ -26,6 +26,7 @@ enum report_key {
 	REPORT_TIER = 1 << 6,
 	REPORT_TRUST = 1 << 7,
 	REPORT_VERSION = 1 << 8,
+	REPORT_SRCLINE = 1 << 9,
 	REPORT_DEFAULT_KEYS = REPORT_SYMBOL | REPORT_OBJECT | REPORT_RUNTIME,
 };
 
@@ -56,6 +57,8 @@ struct report_group_key {
 	uint32_t tier;
 	uint32_t version;
 	uint32_t trust; /* enum profile_trust + 1 */
+	uint32_t file;
+	uint32_t line;
 };
 
 enum { REPORT_TIERS_KEPT = 4 };

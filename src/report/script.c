@@ -11,11 +11,11 @@ static const struct {
 	const char *word;
 	unsigned field;
 } words[] = {
-	{ "comm", SCRIPT_COMM },     { "pid", SCRIPT_PID },   { "tid", SCRIPT_TID },
-	{ "cpu", SCRIPT_CPU },       { "time", SCRIPT_TIME }, { "period", SCRIPT_PERIOD },
-	{ "event", SCRIPT_EVENT },   { "ip", SCRIPT_IP },     { "sym", SCRIPT_SYM },
-	{ "symoff", SCRIPT_SYMOFF }, { "dso", SCRIPT_DSO },   { "trust", SCRIPT_TRUST },
-	{ "reason", SCRIPT_REASON },
+	{ "comm", SCRIPT_COMM },     { "pid", SCRIPT_PID },         { "tid", SCRIPT_TID },
+	{ "cpu", SCRIPT_CPU },       { "time", SCRIPT_TIME },       { "period", SCRIPT_PERIOD },
+	{ "event", SCRIPT_EVENT },   { "ip", SCRIPT_IP },           { "sym", SCRIPT_SYM },
+	{ "symoff", SCRIPT_SYMOFF }, { "dso", SCRIPT_DSO },         { "trust", SCRIPT_TRUST },
+	{ "reason", SCRIPT_REASON }, { "srcline", SCRIPT_SRCLINE },
 };
 
 static unsigned field_of(const char *text, size_t size)
@@ -114,7 +114,9 @@ static void put_frame(struct script *script, const struct profile *profile, uint
 		}
 		separator = " ";
 	}
-	if (fields & SCRIPT_DSO) {
+	if (frame->inlined_into && (fields & (SCRIPT_SYM | SCRIPT_DSO))) {
+		sink_printf(out, "%s(inlined)", separator);
+	} else if (fields & SCRIPT_DSO) {
 		sink_printf(out, "%s(", separator);
 		put_interned(out, profile, frame->object_path);
 		sink_text(out, ")");
@@ -128,6 +130,11 @@ static void put_frame(struct script *script, const struct profile *profile, uint
 		put_interned(out, profile, frame->reason);
 	}
 	sink_text(out, "\n");
+	if ((fields & SCRIPT_SRCLINE) && frame->line) {
+		sink_text(out, "  ");
+		put_interned(out, profile, frame->file);
+		sink_printf(out, ":%" PRIu32 "\n", frame->line);
+	}
 }
 
 static void put_thread(struct script *script, const struct profile *profile, uint32_t id)

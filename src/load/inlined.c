@@ -1,0 +1,88 @@
+#include "load/inlined.h"
+
+#include "load/naming.h"
+
+static const char scheme[] = "file://";
+
+static void set_line(struct load *load, struct bytes file, uint32_t line,
+		     struct profile_frame *frame)
+{
+	const size_t skip = sizeof(scheme) - 1;
+	if (!line || !file.size)
+		return;
+	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
+		file = (struct bytes){ file.data + skip, file.size - skip };
+	frame->file = intern_bytes(&load->profile->strings, file);
+	frame->line = line;
+	if (frame->file == INTERN_NONE)
+		frame->function = INTERN_NONE;
+}
+
+/* The entry with the last offset that is not behind the place; of equal ones the last. */
+static void set_own_line(struct load *load, uint32_t piece, const struct inlined_place *place,
+			 struct profile_frame *frame)
+{
+	struct jitdump_debug_walk walk;
+	struct jitdump_debug_entry entry;
+	struct jitdump_debug_entry best = { .line = 0 };
+	uint64_t best_offset = 0;
+	if (!load_code_lines(load, piece, &walk))
+		return;
+	while (jitdump_debug_entry_next(&walk, &entry) > 0) {
+		const uint64_t offset =
+		    entry.avma > walk.code_avma ? entry.avma - walk.code_avma : 0;
+		if (offset > place->offset || offset < best_offset)
+			continue;
+		best = entry;
+		best_offset = offset;
+	}
+	if (best.is_name_damaged)
+		best.file =
+		    jitdump_debug_repair_name(best.file, load->codes.items[place->code].name);
+	set_line(load, best.file, best.line, frame);
+}
+
+static bool is_around(const struct jitdump_inline *scope, uint64_t offset)
+{
+	return offset >= scope->offset && offset - scope->offset < scope->size;
+}
+
+/* The scopes around the place; told outer ones first, each a step deeper. */
+static uint32_t scopes_around(struct load *load, uint32_t piece, const struct inlined_place *place,
+			      struct jitdump_inline *scopes, uint32_t limit)
+{
+	struct jitdump_about about;
+	struct jitdump_inline scope;
+	uint32_t count = 0;
+	if (!load->options.inlines || !load_code_inlines(load, piece, &about))
+		return 0;
+	while (count < limit && jitdump_inline_next(&about, &scope) > 0)
+		if (is_around(&scope, place->offset) && scope.depth == count)
+			scopes[count++] = scope;
+	return count;
+}
+
+uint32_t inlined_frames(struct load *load, const struct inlined_place *place,
+			struct profile_frame *frame, struct profile_frame *inlined, uint32_t limit)
+{
+	enum { MOST = 64 };
+	struct jitdump_inline scopes[MOST];
+	uint32_t piece = load_find_piece(load, place->code, place->start_avma);
+	if (!piece--)
+		return 0;
+	const uint32_t count =
+	    scopes_around(load, piece, place, scopes, limit < MOST ? limit : MOST);
+	struct profile_frame *outer = frame;
+	for (uint32_t i = 0; i < count; i++) {
+		inlined[i] = *frame;
+		inlined[i].has_offset = false;
+		inlined[i].function =
+		    naming_of_inlined(load, place->code, frame->function, scopes[i].name);
+		if (load->options.lines)
+			set_line(load, scopes[i].call_file, scopes[i].call_line, outer);
+		outer = &inlined[i];
+	}
+	if (load->options.lines)
+		set_own_line(load, piece, place, outer);
+	return count;
+}
