@@ -121,8 +121,9 @@ struct polyperf_jit {
 	uint64_t size_limit;
 	uint32_t keep_count;
 	uint32_t elf_machine;
-	uint32_t pid;     /* in records */
-	uint32_t own_pid; /* the system's */
+	uint32_t pid;       /* in records */
+	uint32_t own_pid;   /* the system's */
+	uint32_t named_pid; /* whose jit-PID.dump has been begun */
 	void (*on_start)(struct polyperf_jit *jit, void *context);
 	void *context;
 

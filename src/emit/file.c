@@ -122,7 +122,10 @@ static int create_in_folder(const struct polyperf_jit *jit, struct ppjit_file *f
 	return -1;
 }
 
-static int create(const struct polyperf_jit *jit, struct ppjit_file *file)
+/* The usual name is used once in a process: events that lead to a first file must not lead to a
+ * later one.
+ */
+static int create(struct polyperf_jit *jit, struct ppjit_file *file)
 {
 	char name[32];
 	(void)snprintf(name, sizeof(name), "jit-%u.dump", (unsigned)jit->pid);
@@ -131,10 +134,12 @@ static int create(const struct polyperf_jit *jit, struct ppjit_file *file)
 		return POLYPERF_JIT_FAILED;
 	file->has_folder = false;
 	ppjit_join(file->path, jit->directory, name);
-	file->fd = create_in(directory, name);
-	if (file->fd < 0 && errno == EEXIST)
+	const bool is_first = jit->named_pid != jit->own_pid;
+	file->fd = is_first ? create_in(directory, name) : -1;
+	if (file->fd < 0 && (!is_first || errno == EEXIST))
 		file->fd = create_in_folder(jit, file, directory, name);
 	const int reason = errno;
+	jit->named_pid = jit->own_pid;
 	(void)close(directory);
 	struct stat st;
 	if (file->fd >= 0 && fstat(file->fd, &st) == 0) {

@@ -14,6 +14,17 @@ enum {
 	SCAN_ROUNDS = 8,
 };
 
+/* Takes a file down that is in use no more, unless threads still write into it. Another one may be
+ * about to add room to it, which holds grow_lock.
+ */
+static void release_if_idle(struct polyperf_jit *jit, struct ppjit_file *file)
+{
+	ppjit_lock(&jit->grow_lock);
+	if (file->base && atomic_load_explicit(&file->in_flight, memory_order_acquire) == 0)
+		ppjit_file_release(file, file->used);
+	ppjit_unlock(&jit->grow_lock);
+}
+
 /* A slot whose file is gone, or whose last writers have left at last. */
 struct ppjit_file *ppjit_free_slot(struct polyperf_jit *jit)
 {
@@ -21,8 +32,7 @@ struct ppjit_file *ppjit_free_slot(struct polyperf_jit *jit)
 		struct ppjit_file *file = &jit->files[i];
 		if (file == jit->file)
 			continue;
-		if (file->base && atomic_load_explicit(&file->in_flight, memory_order_acquire) == 0)
-			ppjit_file_release(file, file->used);
+		release_if_idle(jit, file);
 		if (!file->base)
 			return file;
 	}
@@ -125,20 +135,16 @@ static size_t scan_most(struct polyperf_jit *jit, struct ppjit_live *live)
 	return scanned;
 }
 
-static void write_close(struct polyperf_jit *jit, struct ppjit_file *file)
+void ppjit_retire(struct polyperf_jit *jit, struct ppjit_file *file)
 {
 	/* reserve.c left room for a PAD behind every record, and a CLOSE is as large. */
+	ppjit_lock(&jit->lock);
 	uint8_t *at = file->base + file->used;
 	ppjit_put_u64(at + 8, jit->last_time_ns);
 	ppjit_store_prefix(at, JITDUMP_CLOSE, JITDUMP_CLOSE_SIZE);
 	file->used += JITDUMP_CLOSE_SIZE;
-}
-
-void ppjit_retire(struct polyperf_jit *jit, struct ppjit_file *file)
-{
-	write_close(jit, file);
-	if (atomic_load_explicit(&file->in_flight, memory_order_acquire) == 0)
-		ppjit_file_release(file, file->used);
+	ppjit_unlock(&jit->lock);
+	release_if_idle(jit, file);
 }
 
 int ppjit_rotate(struct polyperf_jit *jit)
