@@ -50,9 +50,15 @@ struct ppjit_file {
 	size_t address_size;
 	size_t prepared; /* under the handle's lock */
 	size_t used;     /* under the handle's lock */
-	atomic_uint in_flight;
-	size_t step; /* by which it grows next; under grow_lock */
-	size_t low;  /* room is added when less is left; under the handle's lock */
+	/* Writers between reservation and publication, by the epoch in which they came: to know
+	 * that all is written up to a place, one begins a new epoch and waits for the old.
+	 */
+	atomic_uint in_flight[2];
+	uint32_t epoch;     /* 0 or 1; under the handle's lock */
+	size_t step;        /* by which it grows next; under grow_lock */
+	size_t low;         /* room is added when less is left; under the handle's lock */
+	uint64_t head_size; /* of what was taken over from the file before */
+	uint64_t head_time_ns;
 	int fd;
 	dev_t device;
 	ino_t inode;
@@ -173,6 +179,7 @@ struct ppjit_span {
 	uint64_t time_ns;
 	uint64_t index; /* code_index, where one was asked for */
 	enum ppjit_need need;
+	uint32_t epoch;
 };
 
 /* reserve.c. `size` as it will be written, at least 16; with `takes_index` the record gets a
@@ -202,8 +209,10 @@ int ppjit_rotate(struct polyperf_jit *jit);
 /* In a forked child: the same, from the file of the parent. */
 int ppjit_inherit(struct polyperf_jit *jit);
 struct ppjit_file *ppjit_free_slot(struct polyperf_jit *jit);
-/* Waits a little for those who are still writing; they may have been stopped for good. */
-void ppjit_settle_writers(struct ppjit_file *file);
+/* Waits for those who are still writing, but not long: they may have been stopped for good. Returns
+ * up to where all is written.
+ */
+size_t ppjit_settle_writers(struct polyperf_jit *jit, struct ppjit_file *file);
 /* Ends a file that nobody begins to write to any more. */
 void ppjit_retire(struct polyperf_jit *jit, struct ppjit_file *file);
 
@@ -241,17 +250,6 @@ static inline void ppjit_store_prefix(uint8_t *to, uint32_t id, uint32_t total_s
 	memcpy(&value, both, sizeof(value));
 	atomic_thread_fence(memory_order_release);
 	*(volatile ppjit_unaligned_u64 *)to = value;
-}
-
-/* Sees a prefix as one store left it. */
-static inline uint32_t ppjit_load_prefix(const uint8_t *from, uint32_t *total_size)
-{
-	const uint64_t value = *(const volatile ppjit_unaligned_u64 *)from;
-	atomic_thread_fence(memory_order_acquire);
-	uint32_t both[2];
-	memcpy(both, &value, sizeof(both));
-	*total_size = both[1];
-	return both[0];
 }
 
 static inline void ppjit_put_u32(uint8_t *to, uint32_t value)

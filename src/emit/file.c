@@ -261,7 +261,9 @@ int ppjit_file_create(struct polyperf_jit *jit, struct ppjit_file *file)
 	file->prepared = 0;
 	file->used = JITDUMP_HEADER_SIZE;
 	file->step = PPJIT_STEP_MIN;
-	atomic_store(&file->in_flight, 0);
+	atomic_store(&file->in_flight[0], 0);
+	atomic_store(&file->in_flight[1], 0);
+	file->epoch = 0;
 	file->marker = NULL;
 	file->base = reserve_addresses(file->address_size);
 	ppjit_keep_in_place(file->fd);

@@ -173,10 +173,6 @@ static void take_record(struct ppjit_live *live, const struct seen *seen, struct
 			   &entry);
 		break;
 	case JITDUMP_PAD:
-		if (live->pending_count < PPJIT_LIVE_PENDING_MAX)
-			live->pending[live->pending_count++] =
-			    (struct ppjit_live_pending){ off, total_size };
-		break;
 	case JITDUMP_CLOSE:
 		break;
 	default: /* DEBUG_INFO and what else speaks of the LOAD behind it */
@@ -206,31 +202,12 @@ void ppjit_live_scan(struct ppjit_live *live, const uint8_t *base, uint64_t from
 	struct seen seen = { .off = from };
 	for (; to - seen.off >= JITDUMP_PREFIX_SIZE; seen.off += seen.total_size) {
 		seen.record = base + seen.off;
-		seen.id = ppjit_load_prefix(seen.record, &seen.total_size);
+		seen.id = ppjit_get_u32(seen.record);
+		seen.total_size = ppjit_get_u32(seen.record + 4);
 		if (!is_whole(&seen, to - seen.off))
 			break;
 		take_record(live, &seen, &group);
 	}
-}
-
-void ppjit_live_settle(struct ppjit_live *live, const uint8_t *base)
-{
-	const uint32_t count = live->pending_count;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct ppjit_live_pending was = live->pending[i];
-		uint32_t size;
-		if (ppjit_load_prefix(base + was.off, &size) != JITDUMP_PAD)
-			ppjit_live_scan(live, base, was.off, was.off + was.size);
-	}
-	live->pending_count = 0;
-}
-
-uint64_t ppjit_live_total(const struct ppjit_live *live)
-{
-	uint64_t total = live->total_bytes;
-	for (uint32_t i = 0; i < live->pending_count; i++)
-		total += live->pending[i].size;
-	return total;
 }
 
 static bool is_before(const struct ppjit_live_entry *a, const struct ppjit_live_entry *b,

@@ -4,7 +4,7 @@
  *   ppjit_live_init(&live);
  *   ppjit_live_scan(&live, base, JITDUMP_HEADER_SIZE, used);   again, as the dump grows
  *   ppjit_live_prune(&live, at_most_bytes);
- *   ... ppjit_live_total(&live) bytes of room ...
+ *   ... live.total_bytes of room ...
  *   ppjit_live_order(&live);
  *   ppjit_live_write(&live, base, &to);
  *   ppjit_live_clear(&live);
@@ -32,38 +32,24 @@ struct ppjit_live_entry {
 	uint32_t kind; /* enum ppjit_live_kind; NONE: a free slot */
 };
 
-struct ppjit_live_pending {
-	uint64_t off;
-	uint64_t size;
-};
-
-enum { PPJIT_LIVE_PENDING_MAX = 64 };
-
 struct ppjit_live {
 	struct ppjit_live_entry *slots; /* a hash table with open addressing */
 	size_t capacity;                /* a power of two, or 0 */
 	size_t count;
 	uint64_t total_bytes; /* of all groups */
 	uint64_t lost_count;  /* entries that ppjit_live_prune() or want of memory left out */
-	/* Records that another thread was still writing when the scan came by. */
-	struct ppjit_live_pending pending[PPJIT_LIVE_PENDING_MAX];
-	uint32_t pending_count;
 };
 
 void ppjit_live_init(struct ppjit_live *live);
 void ppjit_live_clear(struct ppjit_live *live);
 
-/* Takes the records in [from, to) of a dump. */
+/* Takes the records in [from, to) of a dump, which nobody may be writing at this moment. What was
+ * never finished is a PAD and passed over.
+ */
 void ppjit_live_scan(struct ppjit_live *live, const uint8_t *base, uint64_t from, uint64_t to);
 
 /* Leaves out what newer code lies over, and the oldest where all together exceed `limit_bytes`. */
 void ppjit_live_prune(struct ppjit_live *live, uint64_t limit_bytes);
-
-/* The room that _write() needs at most: entries, and what is pending. */
-uint64_t ppjit_live_total(const struct ppjit_live *live);
-
-/* Looks again at what was pending. */
-void ppjit_live_settle(struct ppjit_live *live, const uint8_t *base);
 
 /* Makes slots[0 .. count) a list in the order of the dump; only _write() and _clear() may follow.
  */

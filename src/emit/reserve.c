@@ -34,7 +34,8 @@ static void take(struct polyperf_jit *jit, struct ppjit_file *file, size_t size,
 	ppjit_put_u64(span->at + 8, span->time_ns);
 	ppjit_store_prefix(span->at, JITDUMP_PAD, (uint32_t)size);
 	span->need = need_of(jit, file);
-	atomic_fetch_add_explicit(&file->in_flight, 1, memory_order_relaxed);
+	span->epoch = file->epoch;
+	atomic_fetch_add_explicit(&file->in_flight[span->epoch], 1, memory_order_relaxed);
 }
 
 static bool has_room(const struct ppjit_file *file, size_t size)
@@ -167,7 +168,7 @@ void ppjit_publish(struct polyperf_jit *jit, const struct ppjit_span *span, uint
 		return;
 	}
 	const enum ppjit_need need = span->need;
-	atomic_fetch_sub_explicit(&file->in_flight, 1, memory_order_release);
+	atomic_fetch_sub_explicit(&file->in_flight[span->epoch], 1, memory_order_release);
 	if (need != PPJIT_NEED_NOTHING)
 		prepare_ahead(jit, span);
 }

@@ -14,13 +14,18 @@ enum {
 	SCAN_ROUNDS = 8,
 };
 
+static bool is_idle(struct ppjit_file *file, uint32_t epoch)
+{
+	return atomic_load_explicit(&file->in_flight[epoch], memory_order_acquire) == 0;
+}
+
 /* Takes a file down that is in use no more, unless threads still write into it. Another one may be
  * about to add room to it, which holds grow_lock.
  */
 static void release_if_idle(struct polyperf_jit *jit, struct ppjit_file *file)
 {
 	ppjit_lock(&jit->grow_lock);
-	if (file->base && atomic_load_explicit(&file->in_flight, memory_order_acquire) == 0)
+	if (file->base && is_idle(file, 0) && is_idle(file, 1))
 		ppjit_file_release(file, file->used);
 	ppjit_unlock(&jit->grow_lock);
 }
@@ -56,21 +61,16 @@ static void remove_old(struct polyperf_jit *jit, uint32_t count)
 	}
 }
 
-void ppjit_settle_writers(struct ppjit_file *file)
+size_t ppjit_settle_writers(struct polyperf_jit *jit, struct ppjit_file *file)
 {
 	const struct timespec pause = { .tv_nsec = 50000 };
-	for (int i = 0; i < PATIENCE_MS * 20; i++) {
-		if (atomic_load_explicit(&file->in_flight, memory_order_acquire) == 0)
-			return;
-		(void)nanosleep(&pause, NULL);
-	}
-}
-
-static size_t used_of(struct polyperf_jit *jit, const struct ppjit_file *file)
-{
 	ppjit_lock(&jit->lock);
 	const size_t used = file->used;
+	const uint32_t epoch = file->epoch;
+	file->epoch = !epoch;
 	ppjit_unlock(&jit->lock);
+	for (int i = 0; i < PATIENCE_MS * 20 && !is_idle(file, epoch); i++)
+		(void)nanosleep(&pause, NULL);
 	return used;
 }
 
@@ -89,6 +89,8 @@ static int make_head_room(struct polyperf_jit *jit, struct ppjit_file *file, uin
 /* Makes the first `size` bytes of records one PAD that ppjit_live_write() fills. */
 static void put_head(const struct polyperf_jit *jit, struct ppjit_file *file, uint64_t size)
 {
+	file->head_size = size;
+	file->head_time_ns = jit->last_time_ns;
 	if (!size)
 		return;
 	uint8_t *head = file->base + JITDUMP_HEADER_SIZE;
@@ -99,24 +101,22 @@ static void put_head(const struct polyperf_jit *jit, struct ppjit_file *file, ui
 	ppjit_store_prefix(head, JITDUMP_PAD, (uint32_t)size);
 }
 
-/* Reads the rest of the old file and puts the new one in its place, in one go for
- * all others. False if the new one has too little room for what came meanwhile.
+/* Puts the new file in the old one's place, with room for what is known to live and for all that
+ * was written since. Returns up to where the old one was used; 0 if the room is too small.
  */
-static bool switch_files(struct polyperf_jit *jit, struct ppjit_live *live, struct ppjit_file *to,
-			 size_t *scanned, uint64_t *head_size)
+static size_t switch_files(struct polyperf_jit *jit, struct ppjit_file *to, uint64_t live_bytes,
+			   size_t scanned)
 {
-	struct ppjit_file *from = jit->file;
 	ppjit_lock(&jit->lock);
-	ppjit_live_scan(live, from->base, *scanned, from->used);
-	*scanned = from->used;
-	*head_size = ppjit_live_total(live);
-	const bool fits = JITDUMP_HEADER_SIZE + *head_size + 2 * JITDUMP_PAD_SIZE <= to->prepared;
+	const size_t used = jit->file->used;
+	const uint64_t head_size = live_bytes + (used - scanned);
+	const bool fits = JITDUMP_HEADER_SIZE + head_size + 2 * JITDUMP_PAD_SIZE <= to->prepared;
 	if (fits) {
-		put_head(jit, to, *head_size);
+		put_head(jit, to, head_size);
 		jit->file = to;
 	}
 	ppjit_unlock(&jit->lock);
-	return fits;
+	return fits ? used : 0;
 }
 
 /* Reads what there is while others go on writing, until little is left. */
@@ -125,14 +125,30 @@ static size_t scan_most(struct polyperf_jit *jit, struct ppjit_live *live)
 	struct ppjit_file *file = jit->file;
 	size_t scanned = JITDUMP_HEADER_SIZE;
 	for (int i = 0; i < SCAN_ROUNDS; i++) {
-		const size_t used = used_of(jit, file);
-		if (i && used - scanned < ENOUGH_SCANNED)
-			break;
+		const size_t used = ppjit_settle_writers(jit, file);
 		ppjit_live_scan(live, file->base, scanned, used);
+		const bool is_enough = used - scanned < ENOUGH_SCANNED;
 		scanned = used;
+		if (is_enough)
+			break;
 	}
 	ppjit_live_prune(live, jit->size_limit / 2);
 	return scanned;
+}
+
+/* Writes what lives into the head of the file that is in use by now. */
+static void fill_head(struct polyperf_jit *jit, struct ppjit_live *live,
+		      const struct ppjit_file *from, struct ppjit_file *to, uint64_t time_ns)
+{
+	ppjit_live_order(live);
+	ppjit_live_write(live, from->base,
+			 &(struct ppjit_live_target){
+			     .at = to->base + JITDUMP_HEADER_SIZE,
+			     .size = to->head_size,
+			     .pid = jit->pid,
+			     .time_ns = time_ns,
+			     .pad_time_ns = to->head_time_ns,
+			 });
 }
 
 void ppjit_retire(struct polyperf_jit *jit, struct ppjit_file *file)
@@ -147,6 +163,15 @@ void ppjit_retire(struct polyperf_jit *jit, struct ppjit_file *file)
 	release_if_idle(jit, file);
 }
 
+/* The file that was made for nothing. */
+static void discard(struct polyperf_jit *jit, struct ppjit_file *file)
+{
+	ppjit_lock(&jit->grow_lock);
+	ppjit_file_release(file, 1);
+	ppjit_unlock(&jit->grow_lock);
+	ppjit_file_remove(file->path, file->has_folder);
+}
+
 int ppjit_rotate(struct polyperf_jit *jit)
 {
 	struct ppjit_file *from = jit->file;
@@ -159,32 +184,25 @@ int ppjit_rotate(struct polyperf_jit *jit)
 	if (got < 0)
 		return got;
 	struct ppjit_live live;
-	uint64_t head_size = 0;
 	ppjit_live_init(&live);
-	size_t scanned = scan_most(jit, &live);
-	bool is_switched = false;
-	for (int i = 0; got == 0 && !is_switched && i < SCAN_ROUNDS; i++) {
-		got = make_head_room(jit, to, ppjit_live_total(&live));
+	const size_t scanned = scan_most(jit, &live);
+	size_t used = 0;
+	for (int i = 0; got == 0 && !used && i < SCAN_ROUNDS; i++) {
+		/* What others write meanwhile must fit as well: more each time. */
+		const uint64_t more = (uint64_t)ENOUGH_SCANNED << i;
+		got = make_head_room(jit, to, live.total_bytes + more);
 		if (got == 0)
-			is_switched = switch_files(jit, &live, to, &scanned, &head_size);
+			used = switch_files(jit, to, live.total_bytes, scanned);
 	}
-	if (is_switched) {
-		ppjit_settle_writers(from);
-		ppjit_live_settle(&live, from->base);
-		ppjit_live_order(&live);
-		ppjit_live_write(&live, from->base,
-				 &(struct ppjit_live_target){
-				     .at = to->base + JITDUMP_HEADER_SIZE,
-				     .size = head_size,
-				     .pid = jit->pid,
-				     .pad_time_ns = jit->last_time_ns,
-				 });
+	if (used) {
+		(void)ppjit_settle_writers(jit, from);
+		ppjit_live_scan(&live, from->base, scanned, used);
+		fill_head(jit, &live, from, to, 0);
 		remember_old(jit, from);
 		ppjit_retire(jit, from);
 		remove_old(jit, jit->keep_count - 1);
 	} else {
-		ppjit_file_release(to, 1);
-		ppjit_file_remove(to->path, to->has_folder);
+		discard(jit, to);
 		got = got < 0 ? got : POLYPERF_JIT_NO_SPACE;
 	}
 	atomic_fetch_add(&jit->lost_live_count, live.lost_count);
@@ -192,48 +210,47 @@ int ppjit_rotate(struct polyperf_jit *jit)
 	return got;
 }
 
+static struct ppjit_file *unused_slot(struct polyperf_jit *jit)
+{
+	for (size_t i = 0; i < sizeof(jit->files) / sizeof(jit->files[0]); i++)
+		if (!jit->files[i].base)
+			return &jit->files[i];
+	return NULL;
+}
+
+/* Of the parent's files only our view and our descriptors go. */
+static void leave_parents_files(struct polyperf_jit *jit)
+{
+	for (size_t i = 0; i < sizeof(jit->files) / sizeof(jit->files[0]); i++)
+		if (jit->files[i].base && &jit->files[i] != jit->file)
+			ppjit_file_release(&jit->files[i], 0);
+	jit->old_count = 0;
+}
+
 int ppjit_inherit(struct polyperf_jit *jit)
 {
 	struct ppjit_file *from = jit->file;
-	struct ppjit_file *to = NULL;
-	for (size_t i = 0; !to && i < sizeof(jit->files) / sizeof(jit->files[0]); i++)
-		if (!jit->files[i].base)
-			to = &jit->files[i];
+	struct ppjit_file *to = unused_slot(jit);
 	int got = to ? ppjit_file_create(jit, to) : POLYPERF_JIT_NO_SPACE;
 	struct ppjit_live live;
 	ppjit_live_init(&live);
 	if (got == 0) {
+		/* The parent's other threads end what they were writing, into the same pages. */
+		const struct timespec pause = { .tv_nsec = 1000000 };
+		if (!is_idle(from, 0) || !is_idle(from, 1))
+			(void)nanosleep(&pause, NULL);
 		ppjit_live_scan(&live, from->base, JITDUMP_HEADER_SIZE, from->used);
-		ppjit_live_settle(&live, from->base);
 		ppjit_live_prune(&live, jit->size_limit / 2);
-		got = make_head_room(jit, to, ppjit_live_total(&live));
+		got = make_head_room(jit, to, live.total_bytes);
+		if (got < 0)
+			discard(jit, to);
 	}
 	if (got == 0) {
-		const uint64_t head_size = ppjit_live_total(&live);
-		put_head(jit, to, head_size);
-		ppjit_live_order(&live);
-		ppjit_live_write(&live, from->base,
-				 &(struct ppjit_live_target){
-				     .at = to->base + JITDUMP_HEADER_SIZE,
-				     .size = head_size,
-				     .pid = jit->pid,
-				     .time_ns = jit->fork_time_ns,
-				     .pad_time_ns = jit->fork_time_ns,
-				 });
-		jit->file = to;
-		to = NULL;
+		put_head(jit, to, live.total_bytes);
+		fill_head(jit, &live, from, to, jit->fork_time_ns);
 	}
-	if (to && to->base) {
-		ppjit_file_release(to, 1);
-		ppjit_file_remove(to->path, to->has_folder);
-	}
-	/* Of the parent's files only our view and our descriptors go. */
-	for (size_t i = 0; i < sizeof(jit->files) / sizeof(jit->files[0]); i++)
-		if (jit->files[i].base && &jit->files[i] != jit->file)
-			ppjit_file_release(&jit->files[i], 0);
-	if (got < 0)
-		jit->file = NULL;
-	jit->old_count = 0;
+	jit->file = got == 0 ? to : NULL;
+	leave_parents_files(jit);
 	atomic_fetch_add(&jit->lost_live_count, live.lost_count);
 	ppjit_live_clear(&live);
 	return got;

@@ -62,6 +62,6 @@ void ppjit_stop(struct polyperf_jit *jit)
 	ppjit_unlock(&jit->grow_lock);
 	if (!file)
 		return;
-	ppjit_settle_writers(file);
+	(void)ppjit_settle_writers(jit, file);
 	ppjit_retire(jit, file);
 }
