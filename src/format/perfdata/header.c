@@ -111,7 +111,7 @@ static int read_attr_entry(struct perfdata *file, struct bytes entry, uint64_t *
 	const size_t room = entry.size - SECTION_SIZE;
 	const size_t used = attr_size && attr_size < room ? attr_size : room;
 	struct perfdata_attr attr;
-	const struct bytes raw = { entry.data, used };
+	const struct bytes raw = { entry.data, used & ~(size_t)7 };
 	perfdata_read_attr(file, raw, &attr);
 
 	/* The ids' place ends the entry. Some versions of perf inject left a smaller

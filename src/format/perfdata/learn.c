@@ -10,7 +10,7 @@ static int learn_attr(struct perfdata *file, const struct perfdata_record *recor
 		return perfdata_note_record(file, record, STATUS_CORRUPT,
 					    "an attr is larger than its record");
 	/* Fields behind attr.size are ids already. */
-	const struct bytes raw = { record->body.data, attr.size };
+	const struct bytes raw = { record->body.data, attr.size & ~(size_t)7 };
 	perfdata_read_attr(file, raw, &attr);
 	const struct bytes ids = { record->body.data + attr.size, record->body.size - attr.size };
 	return perfdata_add_event(file, &attr, raw, ids);

@@ -53,8 +53,7 @@ struct perfdata_event {
 	const char *name; /* from EVENT_DESC or EVENT_UPDATE, else made from type and config */
 	const uint64_t *ids;
 	size_t id_count;
-	struct bytes raw; /* the attr as it is in the file, in its byte order; no longer than its
-			     size says */
+	struct bytes raw; /* the attr in the file's byte order, as far as its size says */
 };
 
 /* A record and where it came from. */
