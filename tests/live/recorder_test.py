@@ -306,7 +306,8 @@ def stopped(program, place):
         faults.append("the loss is not said")
     told = 0
     for line in perf("report", "-D", "-i", recording, may_lose=True).splitlines():
-        found = re.search(r"PERF_RECORD_LOST(?:_SAMPLES)?\b.*?\blost\b:? ?(\d+)", line)
+        # "lost:5", and of what was lost last "lost samples :5".
+        found = re.search(r"PERF_RECORD_LOST(?:_SAMPLES)?\b.*?\blost(?: samples )?:(\d+)", line)
         told += int(found[1]) if found else 0
     if told != lost:
         faults.append(f"{told} lost in the recording, {lost} on the terminal")
