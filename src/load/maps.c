@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "format/perfmap/reader.h"
 #include "format/perfmap/times.h"
+#include "load/line_code.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,12 +27,6 @@ struct name_slot {
 	uint32_t code; /* id + 1; 0: free */
 };
 
-/* Code that was read out of the process when the line was seen. */
-struct kept_code {
-	uint64_t line_end_off;
-	uint64_t record_off; /* in the dump of kept code */
-};
-
 /* One map while it is read. */
 struct map {
 	struct load *load;
@@ -48,8 +43,7 @@ struct map {
 	struct name_slot *slots;
 	size_t slot_count;
 	size_t used;
-	/* With keep_code: where the bytes of which line are, by the line's end. */
-	VECTOR(struct kept_code) kept;
+	struct line_code code; /* empty without keep_code */
 };
 
 static bool same_name(const struct map *map, uint32_t code, struct bytes name)
@@ -164,22 +158,6 @@ static bool is_in_dump(struct map *map, const struct perfmap_entry *entry,
 	return known && same_name(map, known->code, entry->name);
 }
 
-static int by_line(const void *left, const void *right)
-{
-	const struct kept_code *a = left;
-	const struct kept_code *b = right;
-	return a->line_end_off < b->line_end_off ? -1 : a->line_end_off > b->line_end_off;
-}
-
-static uint64_t kept_record(const struct map *map, const struct perfmap_entry *entry)
-{
-	const struct kept_code key = { .line_end_off = entry->end_offset };
-	const struct kept_code *found =
-	    map->kept.count ? bsearch(&key, map->kept.items, map->kept.count, sizeof(key), by_line)
-			    : NULL;
-	return found ? found->record_off : 0;
-}
-
 static int keep(struct map *map, const struct perfmap_entry *entry,
 		const struct timeline_load *load)
 {
@@ -189,31 +167,11 @@ static int keep(struct map *map, const struct perfmap_entry *entry,
 		.start_avma = load->start_avma,
 		.size = load->size,
 		.time_ns = load->time_ns,
-		.record_off = kept_record(map, entry),
+		.record_off = line_code_find(&map->code, entry->end_offset),
 		.code = load->object,
 		.pid = map->pid,
 	};
 	return load_keep_piece(map->load, &piece);
-}
-
-/* What the recorder read of the code: a dump whose code indices are ends of lines. */
-static int read_kept(struct map *map, struct bytes dump)
-{
-	struct jitdump_record record;
-	int got = load_keep_reader(map->load, map->source, dump);
-	struct jitdump_reader *kept = map->load->sources.items[map->source].reader;
-	if (got < 0 || !kept)
-		return got;
-	struct jitdump_reader reader = *kept;
-	while (jitdump_reader_next(&reader, &record) > 0) {
-		struct kept_code *slot =
-		    record.id == JITDUMP_CODE_LOAD ? vector_push(&map->kept) : NULL;
-		if (slot)
-			*slot = (struct kept_code){ record.code_load.code_index, record.offset };
-	}
-	if (map->kept.count)
-		qsort(map->kept.items, map->kept.count, sizeof(*map->kept.items), by_line);
-	return 0;
 }
 
 static int add_untimed(struct map *map, const struct perfmap_entry *entry, uint32_t hash)
@@ -379,12 +337,12 @@ static int read_map(struct load *load, const char *path, uint32_t pid, struct by
 	map.told_until_ns = process->told_until_ns;
 	int got = index_told(&map, process);
 	if (got == 0 && with->code.size)
-		got = read_kept(&map, with->code);
+		got = line_code_read(&map.code, load, map.source, with->code);
 	if (got == 0)
 		got = read_lines(&map);
 	load_guess_runtime(load, map.source, first_code, &(struct name_evidence){ 0 });
 	address_index_clear(&map.told);
-	vector_clear(&map.kept);
+	vector_clear(&map.code.lines);
 	free(map.slots);
 	return got;
 }
