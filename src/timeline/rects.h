@@ -12,8 +12,8 @@
 #ifndef TIMELINE_RECTS_H
 #define TIMELINE_RECTS_H
 
-#include "timeline/ladder.h"
 #include "base/sort.h"
+#include "timeline/ladder.h"
 
 #include "base/arena.h"
 
