@@ -27,7 +27,7 @@ struct load_code {
 	uint64_t time_ns;  /* in the recording's clock; 0: before it, or not known */
 	struct bytes code; /* its first bytes, at most `size`; empty where nobody kept them */
 	enum runtime runtime;
-	bool is_repeat; /* the same name at the same place came before: never an owner */
+	bool is_repeat; /* another piece stands for this name at this place: never an owner */
 };
 
 /* 0 where load_options.keep_code was not set. */
@@ -74,6 +74,9 @@ struct load_owner {
 
 /* Whose it is by the rules of every report (resolve.c). Returns 0 or STATUS_NO_MEMORY. */
 int load_owner_at(struct load *load, const struct load_place *place, struct load_owner *owner);
+
+/* True for the path of a mapping that has no file: such a mapping tells nothing of code in it. */
+bool load_is_memory(const char *path);
 
 struct perfdata_sample;
 

@@ -118,7 +118,9 @@ static size_t slot_of(const struct load *load, uint32_t code, uint64_t start_avm
 	return at;
 }
 
-/* Code that was moved away and back, or a line that was told twice: the first stands for all. */
+/* Code that was moved away and back, or a line that was told twice: the largest stands for all,
+ * the first of those.
+ */
 static bool index_pieces(struct load *load)
 {
 	size_t count = 64;
@@ -131,7 +133,8 @@ static bool index_pieces(struct load *load)
 	for (uint32_t i = 0; i < load->pieces.count; i++) {
 		const struct piece *piece = &load->pieces.items[i];
 		const size_t at = slot_of(load, piece->code, piece->start_avma);
-		if (!load->piece_slots[at])
+		const uint32_t other = load->piece_slots[at];
+		if (!other || size_of(load, &load->pieces.items[other - 1]) < size_of(load, piece))
 			load->piece_slots[at] = i + 1;
 	}
 	return true;

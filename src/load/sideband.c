@@ -5,15 +5,14 @@
 
 typedef int take_record(struct load *load, const struct perfdata_record *record);
 
-static bool is_anonymous(const char *path)
+bool load_is_memory(const char *path)
 {
-	static const char *const names[] = { "//anon", "[anon",       "[heap",
-					     "[stack", "/memfd:",     "/dev/zero",
-					     "/SYSV",  "anon_inode:", "//toolong" };
+	static const char *const names[] = { "//anon",      "/memfd:",        "/dev/zero", "/SYSV",
+					     "anon_inode:", "/anon_hugepage", "//toolong" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(path, names[i], strlen(names[i])) == 0)
 			return true;
-	return !*path;
+	return !*path || (path[0] == '[' && strncmp(path, "[vdso", 5) != 0);
 }
 
 static int take_kernel_mmap(struct load *load, const struct perfdata_mmap *map)
@@ -63,7 +62,7 @@ static int take_mmap(struct load *load, const struct perfdata_record *record)
 	enum object_kind kind = OBJECT_FILE;
 	if (strncmp(map.path, "[vdso", 5) == 0)
 		kind = OBJECT_VDSO;
-	else if (is_anonymous(map.path) || map.path[0] == '[')
+	else if (load_is_memory(map.path))
 		kind = OBJECT_ANONYMOUS;
 	if (kind == OBJECT_ANONYMOUS)
 		process->has_anonymous_code = true;
