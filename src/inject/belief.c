@@ -15,8 +15,11 @@ struct range {
 	uint32_t code;
 };
 
-/* Never empty. */
+/* Never empty. Beliefs share chunks that are the same: a thousand children of one parent, each with
+ * a little code of its own, have little each.
+ */
 struct chunk {
+	uint32_t owners;
 	uint32_t count;
 	struct range ranges[CHUNK];
 };
@@ -44,12 +47,18 @@ struct belief *belief_new(void)
 	return belief;
 }
 
+static void drop_chunk(struct chunk *chunk)
+{
+	if (!--chunk->owners)
+		free(chunk);
+}
+
 void belief_free(struct belief *belief)
 {
 	if (!belief || --belief->owners)
 		return;
 	for (size_t i = 0; i < belief->chunks.count; i++)
-		free(belief->chunks.items[i].chunk);
+		drop_chunk(belief->chunks.items[i].chunk);
 	vector_clear(&belief->chunks);
 	free(belief);
 }
@@ -75,14 +84,14 @@ static bool insert_chunk(struct belief *belief, size_t at, struct chunk *chunk)
 static struct belief *copy_of(const struct belief *from)
 {
 	struct belief *to = belief_new();
-	for (size_t i = 0; to && i < from->chunks.count; i++) {
-		struct chunk *chunk = malloc(sizeof(*chunk));
-		if (chunk)
-			*chunk = *from->chunks.items[i].chunk;
-		if (!insert_chunk(to, i, chunk)) {
-			belief_free(to);
-			return NULL;
-		}
+	if (!to || !vector_reserve(&to->chunks, from->chunks.count)) {
+		belief_free(to);
+		return NULL;
+	}
+	for (size_t i = 0; i < from->chunks.count; i++) {
+		struct chunk *chunk = from->chunks.items[i].chunk;
+		to->chunks.items[to->chunks.count++].chunk = chunk;
+		chunk->owners++;
 	}
 	return to;
 }
@@ -99,7 +108,23 @@ static int own(struct belief **belief)
 	return 0;
 }
 
-static struct range *range_at(const struct belief *belief, struct place place)
+/* The chunk, to be changed; NULL without memory. */
+static struct chunk *own_chunk(struct belief *belief, size_t at)
+{
+	struct chunk_ref *ref = &belief->chunks.items[at];
+	if (ref->chunk->owners == 1)
+		return ref->chunk;
+	struct chunk *copy = malloc(sizeof(*copy));
+	if (!copy)
+		return NULL;
+	*copy = *ref->chunk;
+	copy->owners = 1;
+	ref->chunk->owners--;
+	ref->chunk = copy;
+	return copy;
+}
+
+static const struct range *range_at(const struct belief *belief, struct place place)
 {
 	return place.chunk < belief->chunks.count
 		   ? &belief->chunks.items[place.chunk].chunk->ranges[place.range]
@@ -131,12 +156,12 @@ static struct place find(const struct belief *belief, uint64_t avma)
 }
 
 /* Half of a full chunk becomes the next one. */
-static bool split(struct belief *belief, size_t at)
+static bool split(struct belief *belief, size_t at, struct chunk *chunk)
 {
-	struct chunk *chunk = belief->chunks.items[at].chunk;
 	struct chunk *next = malloc(sizeof(*next));
 	if (!next)
 		return false;
+	next->owners = 1;
 	next->count = CHUNK / 2;
 	memcpy(next->ranges, &chunk->ranges[CHUNK - CHUNK / 2], sizeof(*next->ranges) * CHUNK / 2);
 	if (!insert_chunk(belief, at + 1, next))
@@ -145,19 +170,31 @@ static bool split(struct belief *belief, size_t at)
 	return true;
 }
 
+static bool insert_first(struct belief *belief, const struct range *range)
+{
+	struct chunk *chunk = malloc(sizeof(*chunk));
+	if (!chunk)
+		return false;
+	chunk->owners = 1;
+	chunk->count = 1;
+	chunk->ranges[0] = *range;
+	return insert_chunk(belief, 0, chunk);
+}
+
 /* The place may be one behind the last range of all. */
 static bool insert(struct belief *belief, struct place place, const struct range *range)
 {
+	if (!belief->chunks.count)
+		return insert_first(belief, range);
 	if (place.chunk == belief->chunks.count) {
-		if (!place.chunk)
-			return insert_chunk(belief, 0, calloc(1, sizeof(struct chunk))) &&
-			       insert(belief, place, range);
 		place.chunk--;
 		place.range = belief->chunks.items[place.chunk].chunk->count;
 	}
-	struct chunk *chunk = belief->chunks.items[place.chunk].chunk;
+	struct chunk *chunk = own_chunk(belief, place.chunk);
+	if (!chunk)
+		return false;
 	if (chunk->count == CHUNK) {
-		if (!split(belief, place.chunk))
+		if (!split(belief, place.chunk, chunk))
 			return false;
 		if (place.range > chunk->count) {
 			place.range -= chunk->count;
@@ -171,47 +208,70 @@ static bool insert(struct belief *belief, struct place place, const struct range
 	return true;
 }
 
-static void take_out(struct belief *belief, struct place place)
+static bool take_out(struct belief *belief, struct place place)
 {
-	struct chunk *chunk = belief->chunks.items[place.chunk].chunk;
-	chunk->count--;
-	memmove(&chunk->ranges[place.range], &chunk->ranges[place.range + 1],
-		(chunk->count - place.range) * sizeof(*chunk->ranges));
-	if (chunk->count)
-		return;
-	free(chunk);
 	struct chunk_ref *refs = belief->chunks.items;
+	if (refs[place.chunk].chunk->count > 1) {
+		struct chunk *chunk = own_chunk(belief, place.chunk);
+		if (!chunk)
+			return false;
+		chunk->count--;
+		memmove(&chunk->ranges[place.range], &chunk->ranges[place.range + 1],
+			(chunk->count - place.range) * sizeof(*chunk->ranges));
+		return true;
+	}
+	drop_chunk(refs[place.chunk].chunk);
 	belief->chunks.count--;
 	memmove(&refs[place.chunk], &refs[place.chunk + 1],
 		(belief->chunks.count - place.chunk) * sizeof(*refs));
+	return true;
+}
+
+/* Leaves of the range what lies outside of the cut; another one behind it is yet to be put. */
+static bool shorten(struct belief *belief, struct place place, uint64_t start_avma,
+		    uint64_t end_avma)
+{
+	struct chunk *chunk = own_chunk(belief, place.chunk);
+	if (!chunk)
+		return false;
+	struct range *range = &chunk->ranges[place.range];
+	if (range->start_avma < start_avma)
+		range->end_avma = start_avma;
+	else
+		range->start_avma = end_avma;
+	return true;
 }
 
 static int cut(struct belief *belief, uint64_t start_avma, uint64_t end_avma)
 {
 	for (;;) {
 		const struct place place = find(belief, start_avma);
-		struct range *range = range_at(belief, place);
+		const struct range *range = range_at(belief, place);
 		if (!range || range->start_avma >= end_avma)
 			return 0;
 		const struct range old = *range;
+		const bool has_rest = old.start_avma < start_avma || old.end_avma > end_avma;
+		if (!(has_rest ? shorten(belief, place, start_avma, end_avma)
+			       : take_out(belief, place)))
+			return STATUS_NO_MEMORY;
 		if (old.start_avma < start_avma && old.end_avma > end_avma) {
 			const struct range rest = { end_avma, old.end_avma, old.code };
-			range->end_avma = start_avma;
 			const struct place behind = { place.chunk, place.range + 1 };
 			return insert(belief, behind, &rest) ? 0 : STATUS_NO_MEMORY;
 		}
-		if (old.start_avma < start_avma)
-			range->end_avma = start_avma;
-		else if (old.end_avma > end_avma)
-			range->start_avma = end_avma;
-		else
-			take_out(belief, place);
 	}
+}
+
+/* Does the range meet any that is believed? */
+static bool meets(const struct belief *belief, uint64_t start_avma, uint64_t end_avma)
+{
+	const struct range *range = range_at(belief, find(belief, start_avma));
+	return range && start_avma < end_avma && range->start_avma < end_avma;
 }
 
 int belief_cut(struct belief **belief, uint64_t start_avma, uint64_t end_avma)
 {
-	if (!belief_overlaps(*belief, start_avma, end_avma))
+	if (!meets(*belief, start_avma, end_avma))
 		return 0;
 	const int got = own(belief);
 	return got < 0 ? got : cut(*belief, start_avma, end_avma);
@@ -241,8 +301,18 @@ uint32_t belief_at(const struct belief *belief, uint64_t avma, uint64_t *start_a
 	return range->code;
 }
 
-bool belief_overlaps(const struct belief *belief, uint64_t start_avma, uint64_t end_avma)
+bool belief_has_code(const struct belief *belief, uint64_t start_avma, uint64_t end_avma)
 {
-	const struct range *range = range_at(belief, find(belief, start_avma));
-	return range && start_avma < end_avma && range->start_avma < end_avma;
+	struct place place = find(belief, start_avma);
+	for (; place.chunk < belief->chunks.count; place.chunk++, place.range = 0) {
+		const struct chunk *chunk = belief->chunks.items[place.chunk].chunk;
+		for (; place.range < chunk->count; place.range++) {
+			const struct range *range = &chunk->ranges[place.range];
+			if (range->start_avma >= end_avma)
+				return false;
+			if (range->code < BELIEF_OTHER)
+				return start_avma < end_avma;
+		}
+	}
+	return false;
 }

@@ -1,4 +1,4 @@
-/* belief.h - which code stock perf believes to be where, in one process.
+/* belief.h - what stock perf believes to be where, in one process: which code, or what else.
  *
  *   struct belief *b = belief_new();
  *   belief_put(&b, start, end, code);       an mmap event that leads to code
@@ -9,10 +9,11 @@
  *
  * perf keeps the mappings of a process as ranges that do not overlap: a new one cuts
  * what it covers out of those before it, and what is left of them stays (maps__fixup_overlappings
- * in its machine.c). A fork copies them. Only ranges of injected code are kept here;
- * elsewhere perf knows what the recording's own events say.
+ * in its machine.c). A fork copies them. Kept are ranges of injected code, by its number, and of
+ * what else the caller tells apart, by numbers from BELIEF_OTHER on; elsewhere perf knows what the
+ * recording's own events say.
  *
- * A copy is made only when one of two that share is changed. One thread.
+ * What two of them share is copied only where one of them is changed. One thread.
  */
 #ifndef INJECT_BELIEF_H
 #define INJECT_BELIEF_H
@@ -20,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BELIEF_NONE = 0xffffffff };
+enum { BELIEF_NONE = 0xffffffff, BELIEF_OTHER = 0x80000000 };
 
 struct belief;
 
@@ -36,7 +37,7 @@ int belief_cut(struct belief **belief, uint64_t start_avma, uint64_t end_avma);
 uint32_t belief_at(const struct belief *belief, uint64_t avma, uint64_t *start_avma,
 		   uint64_t *end_avma);
 
-/* Is any code in the range? */
-bool belief_overlaps(const struct belief *belief, uint64_t start_avma, uint64_t end_avma);
+/* Is any code in the range? Ranges of what is no code do not count. */
+bool belief_has_code(const struct belief *belief, uint64_t start_avma, uint64_t end_avma);
 
 #endif

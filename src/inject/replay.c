@@ -2,7 +2,6 @@
 
 #include "base/sort.h"
 #include "base/status.h"
-#include "inject/addresses.h"
 #include "inject/steer.h"
 #include "load/order.h"
 
@@ -55,9 +54,7 @@ static int take_sample(struct replay *replay, const struct perfdata_record *reco
 	if (!process)
 		return STATUS_NO_MEMORY;
 	const int got = show_untimed(replay, process, sample.time_ns);
-	return got < 0 ? got
-		       : addresses_walk(replay->options->load, record, &sample, steer_check,
-					&replay->steer);
+	return got < 0 ? got : steer_sample(&replay->steer, record, &sample);
 }
 
 static int take_fork(struct replay *replay, const struct perfdata_record *record)
@@ -69,15 +66,9 @@ static int take_fork(struct replay *replay, const struct perfdata_record *record
 			  !(record->misc & PERFDATA_MISC_FORK_EXEC));
 }
 
-/* Runtimes map the memory of their code again and again, to change what may be done with it. */
-static bool is_without_file(const char *path)
-{
-	return strncmp(path, "//anon", 6) == 0 || strncmp(path, "[anon", 5) == 0 ||
-	       strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/zero", 9) == 0 ||
-	       strncmp(path, "/anon_hugepage", 14) == 0;
-}
-
-/* Says in *dropped whether the event would only hide code. */
+/* Says in *dropped whether the event would only hide code: runtimes map the memory of their code
+ * again and again, to change what may be done with it.
+ */
 static int take_mmap(struct replay *replay, const struct perfdata_record *record, bool *dropped)
 {
 	struct perfdata_mmap map;
@@ -88,14 +79,11 @@ static int take_mmap(struct replay *replay, const struct perfdata_record *record
 		return STATUS_NO_MEMORY;
 	const uint64_t end =
 	    map.start_avma + map.size < map.start_avma ? UINT64_MAX : map.start_avma + map.size;
-	if (is_without_file(map.path)) {
-		*dropped = belief_overlaps(process->ground, map.start_avma, end) ||
-			   belief_overlaps(process->belief, map.start_avma, end);
-		replay->counts->dropped += *dropped;
-		if (*dropped)
-			return 0;
-	}
-	return steer_cut(&replay->steer, process, map.start_avma, end);
+	*dropped =
+	    load_is_memory(map.path) && (belief_has_code(process->ground, map.start_avma, end) ||
+					 belief_has_code(process->belief, map.start_avma, end));
+	replay->counts->dropped += *dropped;
+	return *dropped ? 0 : steer_mapping(&replay->steer, process, &map, end);
 }
 
 static int take(void *context, const struct perfdata_record *record)
@@ -124,6 +112,7 @@ static int prepare_code(struct replay *replay, uint32_t index)
 	struct steer_process *process = steer_process(&replay->steer, code->pid);
 	if (!process || belief_put(&process->ground, code->start_avma, code->end_avma, index) < 0)
 		return STATUS_NO_MEMORY;
+	process->has_code = true;
 	if (code->time_ns && !replay->options->only_needed)
 		replay->loads[replay->load_count++] =
 		    (struct pair){ .key = code->time_ns, .value = index };

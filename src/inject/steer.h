@@ -3,7 +3,7 @@
  *   struct steer steer = { .load = load, .images = images, .output = output, .perf = perf };
  *   steer_init(&steer);
  *   steer_show_load(&steer, process, code, time_ns);    code at its load time
- *   addresses_walk(load, record, &sample, steer_check, &steer);
+ *   steer_sample(&steer, record, &sample);              before the sample itself
  *   steer_clear(&steer);
  *
  * Follows what perf believes (belief.h) through its own events and through those of the
@@ -14,7 +14,9 @@
 #define INJECT_STEER_H
 
 #include "base/idmap.h"
+#include "base/intern.h"
 #include "base/sink.h"
+#include "format/perfdata/records.h"
 #include "format/perfdata/writer.h"
 #include "inject/belief.h"
 #include "inject/images.h"
@@ -23,6 +25,7 @@
 struct steer_process {
 	uint32_t pid;
 	uint32_t first_untimed; /* the caller's */
+	bool has_code; /* the caller's: at any time; files are followed too, also in children */
 	struct belief *belief;
 	struct belief *ground;  /* the caller's: where this process has code at any time */
 	VECTOR(uint32_t) shown; /* unwind maps that are there */
@@ -45,7 +48,10 @@ struct steer {
 	uint32_t all_stamp;
 	struct perfdata_new_id id; /* of the records that we make */
 	bool has_id;
+	bool is_narrow; /* corrections reach no further than the address */
 	struct sink record;
+	struct intern files; /* where each would begin in memory, and its path */
+	struct sink file;
 };
 
 int steer_init(struct steer *steer);
@@ -58,14 +64,15 @@ struct steer_process *steer_process(struct steer *steer, uint32_t pid);
 int steer_show_load(struct steer *steer, struct steer_process *process, uint32_t index,
 		    uint64_t time_ns);
 
-/* For addresses_walk(): sets perf right where it would take the place for something else. */
-int steer_check(void *steer, const struct load_place *place);
+/* Sets perf right where it would take an address of the sample for something else. */
+int steer_sample(struct steer *steer, const struct perfdata_record *record,
+		 const struct perfdata_sample *sample);
 
 /* perf gives a child its parent's mappings, unless the fork was made up afterwards. */
 int steer_fork(struct steer *steer, uint32_t parent_pid, uint32_t pid, bool copies);
 
-/* An mmap event of the recording. */
-int steer_cut(struct steer *steer, struct steer_process *process, uint64_t start_avma,
-	      uint64_t end_avma);
+/* An mmap event of the recording; `end_avma` is where it ends. */
+int steer_mapping(struct steer *steer, struct steer_process *process,
+		  const struct perfdata_mmap *map, uint64_t end_avma);
 
 #endif

@@ -33,7 +33,7 @@ static void check(const struct model *model)
 		uint64_t start = 0;
 		uint64_t end = 0;
 		assert_int_equal(belief_at(model->belief, at, &start, &end), model->owner[at]);
-		assert_int_equal(belief_overlaps(model->belief, at, at + 1),
+		assert_int_equal(belief_has_code(model->belief, at, at + 1),
 				 model->owner[at] != BELIEF_NONE);
 		if (model->owner[at] == BELIEF_NONE)
 			continue;
@@ -99,7 +99,7 @@ static void reaches_to_the_last_address(void **state)
 	assert_int_equal(belief_at(belief, 0, &start, &end), 8);
 	assert_int_equal(belief_at(belief, 5, &start, &end), BELIEF_NONE);
 	assert_int_equal(belief_cut(&belief, 0, UINT64_MAX), 0);
-	assert_false(belief_overlaps(belief, 0, UINT64_MAX));
+	assert_false(belief_has_code(belief, 0, UINT64_MAX));
 	belief_free(belief);
 }
 
