@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "inject/hits.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Nobody has looked up the callers in a dumped stack yet: the reader of the output will. */
@@ -88,10 +89,17 @@ int inject_run(struct load *load, const struct inject_options *asked, struct inj
 		result->failed = options->output;
 		got = write_output(&images, load, options, result);
 	}
-	if (got == 0)
+	if (got < 0) {
+		const int error = errno;
+		image_store_discard(store);
+		errno = error;
+	} else {
 		got = image_store_remove_older(store);
+	}
+	const int error = errno;
 	count_codes(&images, result);
 	images_clear(&images);
 	image_store_close(store);
+	errno = error;
 	return got;
 }
