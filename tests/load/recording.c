@@ -11,52 +11,89 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { FIRST_ID = 100, EVENT_LIMIT = 4, CHAIN_LIMIT = 256 };
+
 static struct perfdata_new_id id_at(const struct recording *r, uint32_t pid, uint64_t time_ns)
 {
-	return (struct perfdata_new_id){
-		.sample_type = r->sample_type, .pid = pid, .tid = pid, .time_ns = time_ns
-	};
+	return (struct perfdata_new_id){ .sample_type = r->sample_type,
+					 .pid = pid,
+					 .tid = pid,
+					 .time_ns = time_ns,
+					 .id = FIRST_ID };
 }
 
 void recording_begin(struct recording *r)
 {
-	*r =
-	    (struct recording){ .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-					       PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN };
+	recording_begin_as(r, &(struct recording_shape){ 0 });
+}
+
+/* The attrs of all events differ in their periods alone. */
+static struct perf_event_attr attr_of(const struct recording *r, size_t event)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(struct perf_event_attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000 + event,
+		.sample_type = r->sample_type,
+		.sample_id_all = !r->has_no_ids,
+		.use_clockid = 1,
+		.clockid = 1, /* CLOCK_MONOTONIC */
+	};
+}
+
+void recording_begin_as(struct recording *r, const struct recording_shape *shape)
+{
+	*r = (struct recording){ .has_no_ids = shape->has_no_ids,
+				 .sample_type = shape->sample_type };
+	if (!r->sample_type)
+		r->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
 	strncpy(r->dir, "/tmp/polyperf-load-XXXXXX", sizeof(r->dir) - 1);
 	if (!mkdtemp(r->dir))
 		abort();
 	(void)snprintf(r->path, sizeof(r->path), "%s/perf.data", r->dir);
-	const struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_type = r->sample_type,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = 1, /* CLOCK_MONOTONIC */
+	struct perf_event_attr attrs[EVENT_LIMIT];
+	uint64_t ids[EVENT_LIMIT];
+	struct perfdata_new_event events[EVENT_LIMIT];
+	r->event_count = shape->event_count ? shape->event_count : 1;
+	for (size_t i = 0; i < r->event_count; i++) {
+		attrs[i] = attr_of(r, i);
+		ids[i] = FIRST_ID + i;
+		events[i] = (struct perfdata_new_event){ .attr = &attrs[i],
+							 .attr_size = sizeof(attrs[i]),
+							 .ids = &ids[i],
+							 .id_count = 1,
+							 .name = "cpu-clock" };
+	}
+	r->layout = perfdata_begin(&r->out, events, r->event_count);
+}
+
+void recording_map(struct recording *r, const struct recording_map *what)
+{
+	const struct perfdata_new_id id = id_at(r, what->pid, what->time_ns);
+	const uint16_t data = what->is_data ? PERF_RECORD_MISC_MMAP_DATA : 0;
+	const struct perfdata_new_mmap2 map = {
+		.pid = what->pid,
+		.tid = what->pid,
+		.start_avma = what->start_avma,
+		.size = what->size,
+		.file_off = what->file_off,
+		.prot = what->is_data ? PROT_READ : PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+		.misc = (uint16_t)(PERF_RECORD_MISC_USER | data),
+		.path = what->path,
 	};
-	const struct perfdata_new_event event = { .attr = &attr,
-						  .attr_size = sizeof(attr),
-						  .name = "cpu-clock" };
-	r->layout = perfdata_begin(&r->out, &event, 1);
+	perfdata_put_mmap2(&r->out, &map, r->has_no_ids ? NULL : &id);
 }
 
 void recording_mmap(struct recording *r, uint32_t pid, uint64_t time_ns, uint64_t start,
 		    uint64_t size, const char *path)
 {
-	const struct perfdata_new_id id = id_at(r, pid, time_ns);
-	const struct perfdata_new_mmap2 map = {
-		.pid = pid,
-		.tid = pid,
-		.start_avma = start,
-		.size = size,
-		.prot = PROT_READ | PROT_EXEC,
-		.flags = MAP_PRIVATE,
-		.misc = PERF_RECORD_MISC_USER,
-		.path = path,
-	};
-	perfdata_put_mmap2(&r->out, &map, &id);
+	recording_map(
+	    r,
+	    &(struct recording_map){
+		.pid = pid, .time_ns = time_ns, .start_avma = start, .size = size, .path = path });
 }
 
 void recording_comm(struct recording *r, uint32_t pid, uint64_t time_ns, const char *comm,
@@ -64,7 +101,7 @@ void recording_comm(struct recording *r, uint32_t pid, uint64_t time_ns, const c
 {
 	const struct perfdata_new_id id = id_at(r, pid, time_ns);
 	const size_t at = r->out.size;
-	perfdata_put_comm(&r->out, pid, pid, comm, &id);
+	perfdata_put_comm(&r->out, pid, pid, comm, r->has_no_ids ? NULL : &id);
 	if (is_exec) {
 		const uint16_t misc = PERF_RECORD_MISC_COMM_EXEC;
 		memcpy(r->out.data + at + 4, &misc, sizeof(misc));
@@ -74,25 +111,74 @@ void recording_comm(struct recording *r, uint32_t pid, uint64_t time_ns, const c
 void recording_fork(struct recording *r, uint32_t parent, uint32_t pid, uint64_t time_ns)
 {
 	const struct perfdata_new_id id = id_at(r, pid, time_ns);
-	perfdata_put_fork(&r->out, pid, parent, pid, parent, &id);
+	perfdata_put_fork(&r->out, pid, parent, pid, parent, r->has_no_ids ? NULL : &id);
+}
+
+void recording_fork_exec(struct recording *r, uint32_t parent, uint32_t pid, uint64_t time_ns)
+{
+	const size_t at = r->out.size;
+	const uint16_t misc = PERFDATA_MISC_FORK_EXEC;
+	recording_fork(r, parent, pid, time_ns);
+	memcpy(r->out.data + at + 4, &misc, sizeof(misc));
+}
+
+static void put_chain(struct sink *out, const struct recording_what *what)
+{
+	sink_u64(out, what->chain_count);
+	for (size_t i = 0; i < what->chain_count; i++)
+		sink_u64(out, what->chain[i]);
+}
+
+static void put_branches(struct sink *out, const struct recording_what *what)
+{
+	sink_u64(out, what->branch_count);
+	for (size_t i = 0; i < what->branch_count; i++) {
+		sink_u64(out, what->branches[i][0]);
+		sink_u64(out, what->branches[i][1]);
+		sink_u64(out, 0);
+	}
+}
+
+void recording_put_sample(struct recording *r, const struct recording_what *what)
+{
+	struct sink *out = &r->out;
+	const size_t at = out->size;
+	sink_u32(out, PERF_RECORD_SAMPLE);
+	sink_u16(out, what->is_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+	sink_u16(out, 0);
+	if (r->sample_type & PERF_SAMPLE_IDENTIFIER)
+		sink_u64(out, FIRST_ID + what->event);
+	if (r->sample_type & PERF_SAMPLE_IP)
+		sink_u64(out, what->ip_avma);
+	if (r->sample_type & PERF_SAMPLE_TID) {
+		sink_u32(out, what->pid);
+		sink_u32(out, what->tid);
+	}
+	if (r->sample_type & PERF_SAMPLE_TIME)
+		sink_u64(out, what->time_ns);
+	if (r->sample_type & PERF_SAMPLE_ADDR)
+		sink_u64(out, what->addr);
+	if (r->sample_type & PERF_SAMPLE_PERIOD)
+		sink_u64(out, 1);
+	if (r->sample_type & PERF_SAMPLE_CALLCHAIN)
+		put_chain(out, what);
+	if (r->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		put_branches(out, what);
+	const uint16_t size = (uint16_t)(out->size - at);
+	memcpy(out->data + at + 6, &size, sizeof(size));
 }
 
 void recording_sample(struct recording *r, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		      const uint64_t *chain, size_t count)
 {
-	struct sink *out = &r->out;
-	sink_u32(out, PERF_RECORD_SAMPLE);
-	sink_u16(out, PERF_RECORD_MISC_USER);
-	sink_u16(out, (uint16_t)(8 + 8 + 8 + 8 + 8 + 8 + 8 * (count + 1)));
-	sink_u64(out, chain[0]);
-	sink_u32(out, pid);
-	sink_u32(out, tid);
-	sink_u64(out, time_ns);
-	sink_u64(out, 1); /* period */
-	sink_u64(out, count + 1);
-	sink_u64(out, (uint64_t)PERF_CONTEXT_USER);
-	for (size_t i = 0; i < count; i++)
-		sink_u64(out, chain[i]);
+	uint64_t words[CHAIN_LIMIT] = { (uint64_t)PERF_CONTEXT_USER };
+	memcpy(&words[1], chain, count * sizeof(*chain));
+	recording_put_sample(r, &(struct recording_what){ .pid = pid,
+							  .tid = tid,
+							  .time_ns = time_ns,
+							  .ip_avma = chain[0],
+							  .chain = words,
+							  .chain_count = count + 1 });
 }
 
 void recording_round(struct recording *r)
@@ -109,9 +195,18 @@ void recording_file(struct recording *r, const char *name, struct bytes content)
 		abort();
 }
 
-void recording_finish(struct recording *r)
+static void write_file(struct recording *r)
 {
 	struct sink header = { 0 };
+	perfdata_header(&header, &r->layout);
+	memcpy(r->out.data, header.data, header.size);
+	sink_clear(&header);
+	recording_file(r, "perf.data", sink_bytes(&r->out));
+	sink_clear(&r->out);
+}
+
+void recording_finish(struct recording *r)
+{
 	struct perfdata_new_feature version = { .feature = PERFDATA_FEATURE_VERSION };
 	r->layout.data_size = r->out.size - r->layout.data_offset;
 	if (r->version) {
@@ -119,10 +214,48 @@ void recording_finish(struct recording *r)
 		perfdata_features(&r->out, &r->layout, r->out.size, &version, 1);
 		sink_clear(&version.content);
 	}
-	perfdata_header(&header, &r->layout);
-	memcpy(r->out.data, header.data, header.size);
-	sink_clear(&header);
-	recording_file(r, "perf.data", sink_bytes(&r->out));
+	write_file(r);
+}
+
+/* The records so far. */
+static struct bytes records_of(const struct recording *r)
+{
+	return (struct bytes){ r->out.data + r->layout.data_offset,
+			       r->out.size - r->layout.data_offset };
+}
+
+void recording_finish_compressed(struct recording *r)
+{
+	struct perfdata_compressor *compressor;
+	struct sink packed = { 0 };
+	if (perfdata_compressor_open(&compressor, 1) < 0 ||
+	    perfdata_compress(compressor, records_of(r), &packed) < 0)
+		abort();
+	perfdata_compressor_close(compressor);
+	r->out.size = r->layout.data_offset;
+	sink_put(&r->out, packed.data, packed.size);
+	sink_clear(&packed);
+	r->layout.data_size = r->out.size - r->layout.data_offset;
+	write_file(r);
+}
+
+void recording_finish_pipe(struct recording *r)
+{
+	struct sink pipe = { 0 };
+	const struct bytes records = records_of(r);
+	perfdata_put_pipe_header(&pipe);
+	for (size_t i = 0; i < r->event_count; i++) {
+		const struct perf_event_attr attr = attr_of(r, i);
+		const uint64_t id = FIRST_ID + i;
+		const struct perfdata_new_event event = {
+			.attr = &attr, .attr_size = sizeof(attr), .ids = &id, .id_count = 1
+		};
+		if (!perfdata_put_header_attr(&pipe, &event))
+			abort();
+	}
+	sink_put(&pipe, records.data, records.size);
+	recording_file(r, "perf.data", sink_bytes(&pipe));
+	sink_clear(&pipe);
 	sink_clear(&r->out);
 }
 
@@ -160,20 +293,33 @@ void dump_begin(struct sink *dump, uint32_t pid)
 	sink_u64(dump, 0);
 }
 
+void dump_put(struct sink *dump, const struct dump_code *code)
+{
+	sink_u32(dump, JITDUMP_CODE_LOAD);
+	sink_u32(dump, (uint32_t)(16 + 40 + strlen(code->name) + 1 + code->size));
+	sink_u64(dump, code->time_ns);
+	sink_u32(dump, code->pid);
+	sink_u32(dump, code->pid);
+	sink_u64(dump, code->start_avma);
+	sink_u64(dump, code->start_avma);
+	sink_u64(dump, code->size);
+	sink_u64(dump, code->index);
+	sink_cstr(dump, code->name);
+	if (code->code)
+		sink_put(dump, code->code, code->size);
+	else
+		sink_zeros(dump, code->size);
+}
+
 void dump_load(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t size,
 	       const char *name)
 {
-	sink_u32(dump, JITDUMP_CODE_LOAD);
-	sink_u32(dump, (uint32_t)(16 + 40 + strlen(name) + 1 + size));
-	sink_u64(dump, time_ns);
-	sink_u32(dump, pid);
-	sink_u32(dump, pid);
-	sink_u64(dump, start);
-	sink_u64(dump, start);
-	sink_u64(dump, size);
-	sink_u64(dump, start);
-	sink_cstr(dump, name);
-	sink_zeros(dump, size);
+	dump_put(dump, &(struct dump_code){ .pid = pid,
+					    .time_ns = time_ns,
+					    .start_avma = start,
+					    .size = size,
+					    .index = start,
+					    .name = name });
 }
 
 void dump_move(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t from, uint64_t to,
@@ -189,4 +335,45 @@ void dump_move(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t from,
 	sink_u64(dump, to);
 	sink_u64(dump, size);
 	sink_u64(dump, from);
+}
+
+void dump_unload(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t start)
+{
+	sink_u32(dump, JITDUMP_UNLOAD);
+	sink_u32(dump, JITDUMP_UNLOAD_SIZE);
+	sink_u64(dump, time_ns);
+	sink_u32(dump, pid);
+	sink_u32(dump, pid);
+	sink_u64(dump, start);
+	sink_u64(dump, 0);
+	sink_u64(dump, start);
+}
+
+void dump_lines(struct sink *dump, uint64_t code_avma, const struct dump_line *lines, size_t count)
+{
+	const size_t at = dump->size;
+	sink_u32(dump, JITDUMP_DEBUG_INFO);
+	sink_u32(dump, 0);
+	sink_u64(dump, 0);
+	sink_u64(dump, code_avma);
+	sink_u64(dump, count);
+	for (size_t i = 0; i < count; i++) {
+		sink_u64(dump, lines[i].avma);
+		sink_u32(dump, lines[i].line);
+		sink_u32(dump, lines[i].column);
+		sink_cstr(dump, lines[i].file);
+	}
+	const uint32_t size = (uint32_t)(dump->size - at);
+	memcpy(dump->data + at + 4, &size, sizeof(size));
+}
+
+void dump_unwinding(struct sink *dump, struct bytes unwinding, uint64_t eh_frame_hdr_size)
+{
+	sink_u32(dump, JITDUMP_UNWINDING_INFO);
+	sink_u32(dump, (uint32_t)(JITDUMP_UNWINDING_INFO_SIZE + unwinding.size));
+	sink_u64(dump, 0);
+	sink_u64(dump, unwinding.size);
+	sink_u64(dump, eh_frame_hdr_size);
+	sink_u64(dump, 0);
+	sink_put(dump, unwinding.data, unwinding.size);
 }

@@ -20,20 +20,62 @@ struct recording {
 	struct sink out;
 	struct perfdata_layout layout;
 	uint64_t sample_type;
+	size_t event_count;
+	bool has_no_ids;     /* no sample_id_all: only samples have a time and a process */
 	const char *version; /* of the program that recorded it; NULL: it does not say */
 };
 
 void recording_begin(struct recording *r);
+
+/* What recording_begin() chooses by itself. */
+struct recording_shape {
+	uint64_t sample_type; /* 0: IP, TID, TIME, PERIOD, CALLCHAIN */
+	size_t event_count;   /* 0: one. Event i has the id 100 + i */
+	bool has_no_ids;
+};
+void recording_begin_as(struct recording *r, const struct recording_shape *shape);
+
 void recording_mmap(struct recording *r, uint32_t pid, uint64_t time_ns, uint64_t start,
 		    uint64_t size, const char *path);
+/* An mmap of more than its place. */
+struct recording_map {
+	uint32_t pid;
+	uint64_t time_ns;
+	uint64_t start_avma;
+	uint64_t size;
+	uint64_t file_off;
+	const char *path;
+	bool is_data;
+};
+void recording_map(struct recording *r, const struct recording_map *what);
 void recording_comm(struct recording *r, uint32_t pid, uint64_t time_ns, const char *comm,
 		    bool is_exec);
 void recording_fork(struct recording *r, uint32_t parent, uint32_t pid, uint64_t time_ns);
+/* Of what a process did that exists already: its child inherits nothing (misc FORK_EXEC). */
+void recording_fork_exec(struct recording *r, uint32_t parent, uint32_t pid, uint64_t time_ns);
 /* `chain` leaf first, all in user mode; period 1. */
 void recording_sample(struct recording *r, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		      const uint64_t *chain, size_t count);
+/* A sample of any kind; what sample_type does not ask for is left out. */
+struct recording_what {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time_ns;
+	uint64_t ip_avma;
+	bool is_kernel;
+	const uint64_t *chain; /* with its context marks */
+	size_t chain_count;
+	uint64_t addr;
+	const uint64_t (*branches)[2]; /* from, to */
+	size_t branch_count;
+	size_t event;
+};
+void recording_put_sample(struct recording *r, const struct recording_what *what);
 void recording_round(struct recording *r);
 void recording_finish(struct recording *r);
+/* The same records with COMPRESSED around them, or in pipe mode. */
+void recording_finish_compressed(struct recording *r);
+void recording_finish_pipe(struct recording *r);
 
 /* A file beside the recording. */
 void recording_file(struct recording *r, const char *name, struct bytes content);
@@ -49,7 +91,28 @@ void recording_remove(struct recording *r);
 void dump_begin(struct sink *dump, uint32_t pid);
 void dump_load(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t size,
 	       const char *name);
+/* A LOAD of any kind. */
+struct dump_code {
+	uint32_t pid;
+	uint64_t time_ns;
+	uint64_t start_avma;
+	uint64_t size;
+	uint64_t index;
+	const char *name;
+	const uint8_t *code; /* `size` bytes; NULL: zeros */
+};
+void dump_put(struct sink *dump, const struct dump_code *code);
 void dump_move(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t from, uint64_t to,
 	       uint64_t size);
+void dump_unload(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t start);
+/* About the next LOAD. */
+struct dump_line {
+	uint64_t avma;
+	uint32_t line;
+	uint32_t column;
+	const char *file;
+};
+void dump_lines(struct sink *dump, uint64_t code_avma, const struct dump_line *lines, size_t count);
+void dump_unwinding(struct sink *dump, struct bytes unwinding, uint64_t eh_frame_hdr_size);
 
 #endif
