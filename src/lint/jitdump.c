@@ -281,7 +281,7 @@ static void check_end(struct walk *walk)
 		lint_tell(lint, LINT_NO_CLOSE, end, "the last record is no CLOSE");
 	lint_loads_indices(lint, &walk->loads);
 	lint_loads_moves(lint, &walk->loads, &walk->moves);
-	lint_loads_unloads(lint, &walk->loads, &walk->unloads);
+	lint_loads_unloads(lint, &walk->loads, &walk->moves, &walk->unloads);
 	lint_loads_overlaps(lint, &walk->loads, walk->reader.file);
 }
 

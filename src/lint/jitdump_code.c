@@ -107,7 +107,13 @@ static struct lint_load *load_before(const struct lint_loads *loads, uint64_t av
 	return found;
 }
 
-void lint_loads_unloads(struct lint *lint, struct lint_loads *loads,
+static bool is_moved_to(const struct lint_moves *moves, uint64_t avma)
+{
+	const struct lint_move to = { .new_avma = avma };
+	return moves->count && bsearch(&to, moves->items, moves->count, sizeof(to), by_new_avma);
+}
+
+void lint_loads_unloads(struct lint *lint, struct lint_loads *loads, const struct lint_moves *moves,
 			const struct lint_unloads *unloads)
 {
 	if (!unloads->count)
@@ -119,7 +125,7 @@ void lint_loads_unloads(struct lint *lint, struct lint_loads *loads,
 		struct lint_load *load = load_before(loads, unload->avma, unload->offset);
 		if (load && !load->is_gone)
 			load->is_gone = true;
-		else
+		else if (!is_moved_to(moves, unload->avma))
 			lint_tell(
 			    lint, LINT_UNLOAD,
 			    (struct lint_place){ .offset = unload->offset, .record = "UNLOAD" },

@@ -49,7 +49,8 @@ struct lint_unloads {
  */
 void lint_loads_indices(struct lint *lint, struct lint_loads *loads);
 void lint_loads_moves(struct lint *lint, struct lint_loads *loads, struct lint_moves *moves);
-void lint_loads_unloads(struct lint *lint, struct lint_loads *loads,
+/* After the moves, which are sorted by then. */
+void lint_loads_unloads(struct lint *lint, struct lint_loads *loads, const struct lint_moves *moves,
 			const struct lint_unloads *unloads);
 void lint_loads_overlaps(struct lint *lint, struct lint_loads *loads, struct bytes file);
 

@@ -337,6 +337,12 @@ static void finds_what_our_own_records_get_wrong(void **state)
 	assert_int_equal(finds(&b, LINT_UNLOAD, second_off), 1);
 
 	b = start();
+	build_move(&b, BUILD_TIME + 3, AVMA, AVMA + 4096);
+	build_unload(&b, BUILD_TIME + 4, AVMA + 4096);
+	build_pad(&b, BUILD_TIME + 5, 99);
+	assert_int_equal(finds(&b, LINT_PADDING, SOUND_SIZE + 64 + 48), 1);
+
+	b = start();
 	build_pad(&b, BUILD_TIME + 3, 99);
 	assert_int_equal(finds(&b, LINT_PADDING, SOUND_SIZE), 1);
 
