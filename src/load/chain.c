@@ -12,6 +12,11 @@
 
 enum { WORD = sizeof(uint64_t), CHAIN_LIMIT = 8192, UNWIND_LIMIT = 512 };
 
+/* Among the words that are made here: the next is one of interpreted.h, about the address behind
+ * it. The value is one that the kernel has no use for.
+ */
+#define MARK_INTERPRETED ((uint64_t)-4000)
+
 /* A chain is known by two hashes of its words and its address space, not by the
  * words: to look at them again would double what a sample touches.
  */
@@ -105,6 +110,11 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 	cache->frame_ids.count = 0;
 	for (size_t i = 0; i < chain->count; i++) {
 		a.avma = word_at(chain->words, i);
+		a.interpreted = 0;
+		if (a.avma == MARK_INTERPRETED && i >= chain->count - chain->own_words) {
+			a.interpreted = word_at(chain->words, ++i);
+			a.avma = word_at(chain->words, ++i);
+		}
 		if (a.avma >= PERFDATA_CONTEXT_MAX) {
 			is_ours = context_is_ours(a.avma, &a.is_kernel);
 			is_first = true;
@@ -173,15 +183,17 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	struct chain_cache *cache = load->chains;
 	size_t count = chain->count;
 	cache->built.count = 0;
-	if (!vector_reserve(&cache->built, (count + 3 + UNWIND_LIMIT) * WORD))
+	if (!vector_reserve(&cache->built, (count + 3 + (size_t)3 * UNWIND_LIMIT) * WORD))
 		return false;
 	uint8_t *words = cache->built.items;
 	if (count)
 		memcpy(words, chain->words, count * WORD);
 	const bool is_kernel = sample->cpumode == PERFDATA_CPUMODE_KERNEL;
 	uint64_t avmas[UNWIND_LIMIT];
-	const size_t unwound =
-	    has_user_part(words, count) ? 0 : load_unwound(load, sample, avmas, UNWIND_LIMIT);
+	uint64_t about[UNWIND_LIMIT];
+	const size_t unwound = has_user_part(words, count)
+				   ? 0
+				   : load_unwound_words(load, sample, avmas, about, UNWIND_LIMIT);
 	if (!count && (is_kernel || !unwound)) {
 		put_word(words, count++,
 			 is_kernel ? PERFDATA_CONTEXT_KERNEL : PERFDATA_CONTEXT_USER);
@@ -189,8 +201,16 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	}
 	if (unwound)
 		put_word(words, count++, PERFDATA_CONTEXT_USER);
-	for (size_t i = 0; i < unwound; i++)
+	const size_t first = count;
+	/* What would be a mark is no address, and ends the stack. */
+	for (size_t i = 0; i < unwound && avmas[i] < PERFDATA_CONTEXT_MAX; i++) {
+		if (about[i]) {
+			put_word(words, count++, MARK_INTERPRETED);
+			put_word(words, count++, about[i]);
+		}
 		put_word(words, count++, avmas[i]);
+	}
+	chain->own_words = count - first;
 	chain->words = words;
 	chain->is_built = true;
 	chain->count = count;

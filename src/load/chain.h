@@ -10,7 +10,8 @@ struct chain {
 	const uint8_t *words;
 	size_t count;
 	uint32_t space;
-	bool is_built; /* the words lie in the cache, until the next chain_prepare() */
+	bool is_built;    /* the words lie in the cache, until the next chain_prepare() */
+	size_t own_words; /* that many of the last were made here, not read */
 	struct hash_wide hash;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "format/jitdump/reader.h"
+#include "load/interpreted.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -189,6 +190,18 @@ static int take_unload(struct dump *dump, const struct jitdump_record *record)
 			       sample_clock_ns(dump, record->time_ns), unload->code_avma);
 }
 
+static int take_method(struct dump *dump, const struct jitdump_record *record)
+{
+	const uint64_t time_ns = sample_clock_ns(dump, record->time_ns);
+	const struct interpreted_method about = {
+		.time_ns = dump->is_timed ? time_ns : 0,
+		.record_off = record->offset,
+		.pid = pid_of_record(dump, record->method.pid),
+		.source = dump->source,
+	};
+	return dump->load->has_stacks ? interpreted_keep(dump->load, &about, &record->method) : 0;
+}
+
 /* Keeps in mind what is told in advance about the next LOAD. */
 static int take_record(struct dump *dump, const struct jitdump_record *record)
 {
@@ -199,6 +212,8 @@ static int take_record(struct dump *dump, const struct jitdump_record *record)
 		return take_move(dump, record);
 	case JITDUMP_UNLOAD:
 		return take_unload(dump, record);
+	case JITDUMP_METHOD:
+		return take_method(dump, record);
 	case JITDUMP_DEBUG_INFO:
 		dump->debug_off = record->offset;
 		return 0;
@@ -391,7 +406,7 @@ static int take_beside(struct load *load)
 	return got;
 }
 
-int load_dumps(struct load *load)
+static int take_all(struct load *load)
 {
 	int got = 0;
 	for (size_t i = 0; got >= 0 && i < load->options.dump_count; i++)
@@ -404,4 +419,14 @@ int load_dumps(struct load *load)
 	for (size_t i = 0; got >= 0 && i < load->markers.count; i++)
 		got = take_marker(load, &load->markers.items[i]);
 	return got < 0 ? got : take_beside(load);
+}
+
+int load_dumps(struct load *load)
+{
+	for (size_t i = 0; i < perfdata_event_count(load->perf); i++)
+		load->has_stacks |= (perfdata_event(load->perf, i)->attr.sample_type &
+				     PERFDATA_SAMPLE_STACK_USER) != 0;
+	const int got = take_all(load);
+	interpreted_seal(load);
+	return got;
 }

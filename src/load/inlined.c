@@ -2,22 +2,6 @@
 
 #include "load/naming.h"
 
-static const char scheme[] = "file://";
-
-static void set_line(struct load *load, struct bytes file, uint32_t line,
-		     struct profile_frame *frame)
-{
-	const size_t skip = sizeof(scheme) - 1;
-	if (!line || !file.size)
-		return;
-	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
-		file = (struct bytes){ file.data + skip, file.size - skip };
-	frame->file = intern_bytes(&load->profile->strings, file);
-	frame->line = line;
-	if (frame->file == INTERN_NONE)
-		frame->function = INTERN_NONE;
-}
-
 /* The entry with the last offset that is not behind the place; of equal ones the last. */
 static void set_own_line(struct load *load, uint32_t piece, const struct inlined_place *place,
 			 struct profile_frame *frame)
@@ -39,7 +23,7 @@ static void set_own_line(struct load *load, uint32_t piece, const struct inlined
 	if (best.is_name_damaged)
 		best.file =
 		    jitdump_debug_repair_name(best.file, load->codes.items[place->code].name);
-	set_line(load, best.file, best.line, frame);
+	naming_set_line(load, best.file, best.line, frame);
 }
 
 static bool is_around(const struct jitdump_inline *scope, uint64_t offset)
@@ -79,7 +63,7 @@ uint32_t inlined_frames(struct load *load, const struct inlined_place *place,
 		inlined[i].function =
 		    naming_of_inlined(load, place->code, frame->function, scopes[i].name);
 		if (load->options.lines)
-			set_line(load, scopes[i].call_file, scopes[i].call_line, outer);
+			naming_set_line(load, scopes[i].call_file, scopes[i].call_line, outer);
 		outer = &inlined[i];
 	}
 	if (load->options.lines)

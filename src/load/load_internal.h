@@ -52,6 +52,7 @@ struct source {
 	bool is_dump;
 	bool is_timed;
 	uint64_t torn_offset; /* first place where bytes were lost; 0: none */
+	bool has_methods;     /* it tells what an interpreter runs */
 	/* Over the dump, or over the code that was kept of a map's lines. */
 	struct jitdump_reader *reader; /* NULL: there is none */
 	struct jitdump_debug_style style;
@@ -61,6 +62,18 @@ struct source {
 /* One code object of a dump, or one name of an untimed map. */
 struct code {
 	struct bytes name; /* borrowed from the source's file */
+	uint32_t source;
+	uint32_t function; /* id + 1 in the profile under way; 0: not yet made */
+};
+
+/* A function that an interpreter runs: one METHOD of a dump. */
+struct interpreted_method {
+	uint64_t id;      /* what frames hold of it */
+	uint64_t time_ns; /* 0: told before the recording, or without a time */
+	uint64_t bytecode_avma;
+	uint64_t bytecode_size;
+	uint64_t record_off;
+	uint32_t pid;
 	uint32_t source;
 	uint32_t function; /* id + 1 in the profile under way; 0: not yet made */
 };
@@ -95,6 +108,7 @@ struct process {
 	bool has_anonymous_code;
 	bool has_dump;
 	bool has_map;
+	bool has_methods;            /* a dump of it tells what an interpreter runs */
 	uint64_t torn_offset;        /* of its dump */
 	uint64_t told_until_ns;      /* of the last record of its dumps; 0: they have no times */
 	struct address_index loaded; /* what its dumps told of, by where the last one starts */
@@ -123,10 +137,12 @@ struct load {
 	VECTOR(struct object) objects;
 	VECTOR(struct source) sources;
 	VECTOR(struct code) codes;
-	VECTOR(struct piece) pieces;   /* as far as the options need them */
-	VECTOR(uint32_t) first_pieces; /* by code: its first piece + 1 */
-	uint32_t *piece_slots;         /* by code and start: index + 1 */
-	size_t piece_slot_count;       /* 0: not yet indexed */
+	VECTOR(struct interpreted_method) methods; /* where stacks were dumped; by pid, id, time */
+	bool has_stacks;                           /* some event's samples carry a piece of stack */
+	VECTOR(struct piece) pieces;               /* as far as the options need them */
+	VECTOR(uint32_t) first_pieces;             /* by code: its first piece + 1 */
+	uint32_t *piece_slots;                     /* by code and start: index + 1 */
+	size_t piece_slot_count;                   /* 0: not yet indexed */
 	VECTOR(struct process) processes;
 	VECTOR(struct comm_change) comms;
 	VECTOR(struct load_note) notes;
@@ -218,6 +234,8 @@ struct address {
 	uint64_t time_ns;
 	bool is_kernel;
 	bool is_return; /* a return address: looked up one byte before */
+	/* A word of interpreted.h: what the interpreter ran whose code this is; 0: not known. */
+	uint64_t interpreted;
 };
 int load_resolve(struct load *load, const struct address *address, struct resolved *resolved);
 /* Who speaks for an address of user space. */
@@ -234,6 +252,12 @@ struct decision {
 };
 void load_decide(struct load *load, const struct address *address, struct decision *decision);
 void load_frames_free(struct load *load);
+
+/* unwind.c: load_unwound() of code.h; beside each address the word of interpreted.h about its
+ * frame, or 0.
+ */
+size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
+			  uint64_t *words, size_t limit);
 
 /* chain.c: a sample's callchain, as a stack of load->profile. */
 int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t space,

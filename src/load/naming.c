@@ -18,6 +18,21 @@ uint32_t naming_path(struct load *load, uint32_t string)
 	return intern_bytes(&load->profile->strings, intern_get_bytes(&load->strings, string));
 }
 
+void naming_set_line(struct load *load, struct bytes file, uint32_t line,
+		     struct profile_frame *frame)
+{
+	static const char scheme[] = "file://";
+	const size_t skip = sizeof(scheme) - 1;
+	if (!line || !file.size)
+		return;
+	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
+		file = (struct bytes){ file.data + skip, file.size - skip };
+	frame->file = intern_bytes(&load->profile->strings, file);
+	frame->line = line;
+	if (frame->file == INTERN_NONE)
+		frame->function = INTERN_NONE;
+}
+
 static uint32_t put_function(struct load *load, const struct profile_function *function)
 {
 	if (function->name == INTERN_NONE || function->raw_name == INTERN_NONE ||
@@ -88,6 +103,19 @@ uint32_t naming_of_inlined(struct load *load, uint32_t code_id, uint32_t around,
 		*known = id + 1;
 	}
 	return *known - 1;
+}
+
+uint32_t naming_of_method(struct load *load, struct interpreted_method *method, struct bytes name)
+{
+	const struct profile_function around = { .tier = profile_intern(load, "interpreter") };
+	if (method->function)
+		return method->function - 1;
+	const uint32_t id = jit_function(load, name, &load->sources.items[method->source], &around);
+	if (id == INTERN_NONE)
+		return id;
+	load->profile->functions.items[id].version = 0;
+	method->function = id + 1;
+	return id;
 }
 
 /* One native symbol, under an object's name. */
@@ -278,6 +306,8 @@ void naming_clear(struct load *load)
 		address_index_clear(&load->objects.items[i].functions);
 	for (size_t i = 0; i < load->code_functions.count; i++)
 		load->codes.items[load->code_functions.items[i].code].function = 0;
+	for (size_t i = 0; i < load->methods.count; i++)
+		load->methods.items[i].function = 0;
 	vector_clear(&load->code_functions);
 	idmap_clear(&load->inlined_functions);
 	address_index_clear(&load->kernel_functions);

@@ -11,6 +11,8 @@
 uint32_t naming_of_code(struct load *load, uint32_t code);
 /* A function that was inlined into code; the tier and object are those of `around`. */
 uint32_t naming_of_inlined(struct load *load, uint32_t code, uint32_t around, struct bytes name);
+/* A function that an interpreter ran. */
+uint32_t naming_of_method(struct load *load, struct interpreted_method *method, struct bytes name);
 uint32_t naming_of_symbol(struct load *load, uint32_t object, const struct symbol *symbol);
 uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const char *module);
 
@@ -21,6 +23,10 @@ void naming_unknown(struct load *load, uint32_t object, const char *reason,
 /* The same for an address in a mapping: works out why nobody knows its name. */
 void naming_unknown_in(struct load *load, const struct address *address, uint32_t object,
 		       struct profile_frame *frame);
+
+/* Does nothing where the file or the line is not known. Without memory: function INTERN_NONE. */
+void naming_set_line(struct load *load, struct bytes file, uint32_t line,
+		     struct profile_frame *frame);
 
 /* What a reader should know of a name that is not exact; "" where nothing. */
 uint32_t naming_reason_of_code(struct load *load, const struct address *address,

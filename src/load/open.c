@@ -120,6 +120,7 @@ void load_close(struct load *load)
 	vector_clear(&load->objects);
 	vector_clear(&load->sources);
 	vector_clear(&load->codes);
+	vector_clear(&load->methods);
 	vector_clear(&load->pieces);
 	vector_clear(&load->first_pieces);
 	free(load->piece_slots);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "load/inlined.h"
+#include "load/interpreted.h"
 #include "load/naming.h"
 
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 
 struct cached_frame {
 	uint64_t avma;
+	uint64_t interpreted;
 	uint64_t valid_from_ns;
 	uint64_t valid_to_ns;
 	uint32_t space;
@@ -41,20 +43,28 @@ struct answer {
 	uint64_t load_ns; /* early only */
 };
 
-static uint64_t key_of(uint32_t space, uint64_t avma, bool is_return)
+static uint64_t key_of(const struct cached_frame *item)
 {
-	return hash_mix(avma, ((uint64_t)space << 1) | is_return);
+	const uint64_t place = item->avma ^ item->interpreted * 0x9e3779b97f4a7c15u;
+	return hash_mix(place, ((uint64_t)item->space << 1) | item->is_return);
+}
+
+static bool is_same_place(const struct cached_frame *a, const struct cached_frame *b)
+{
+	return a->avma == b->avma && a->space == b->space && a->is_return == b->is_return &&
+	       a->interpreted == b->interpreted;
 }
 
 static size_t slot_of(const struct frame_cache *cache, const struct address *a)
 {
-	size_t at = key_of(a->space, a->avma, a->is_return) & (cache->slot_count - 1);
-	for (; cache->slots[at]; at = (at + 1) & (cache->slot_count - 1)) {
-		const struct cached_frame *item = &cache->items.items[cache->slots[at] - 1];
-		if (item->avma == a->avma && item->space == a->space &&
-		    item->is_return == a->is_return)
+	const struct cached_frame key = { .avma = a->avma,
+					  .interpreted = a->interpreted,
+					  .space = a->space,
+					  .is_return = a->is_return };
+	size_t at = key_of(&key) & (cache->slot_count - 1);
+	for (; cache->slots[at]; at = (at + 1) & (cache->slot_count - 1))
+		if (is_same_place(&cache->items.items[cache->slots[at] - 1], &key))
 			break;
-	}
 	return at;
 }
 
@@ -70,7 +80,7 @@ static bool grow(struct frame_cache *cache)
 		if (!cache->slots[i])
 			continue;
 		const struct cached_frame *item = &cache->items.items[cache->slots[i] - 1];
-		size_t at = key_of(item->space, item->avma, item->is_return) & (count - 1);
+		size_t at = key_of(item) & (count - 1);
 		while (slots[at])
 			at = (at + 1) & (count - 1);
 		slots[at] = cache->slots[i];
@@ -248,6 +258,20 @@ static void answer_user(struct load *load, const struct address *a, struct answe
 		name_by_code(load, a, &decision.hit, answer);
 }
 
+static void answer_interpreted(struct load *load, const struct address *a, struct answer *answer)
+{
+	struct interpreted_name name;
+	if (interpreted_name(load, a->interpreted, &answer->frame, &name)) {
+		answer->valid_from_ns = 0;
+		answer->valid_to_ns = UINT64_MAX;
+		answer->load_ns = name.told_ns;
+		return;
+	}
+	answer_user(load, a, answer);
+	if (!answer->frame.reason)
+		answer->frame.reason = profile_intern(load, name.reason);
+}
+
 static void answer_kernel(struct load *load, const struct address *a, struct answer *answer)
 {
 	struct timeline_hit hit;
@@ -314,9 +338,12 @@ static int make_frame(struct load *load, const struct address *a, struct cached_
 	answer.load_ns = 0;
 	if (a->is_kernel)
 		answer_kernel(load, a, &answer);
+	else if (a->interpreted)
+		answer_interpreted(load, a, &answer);
 	else
 		answer_user(load, a, &answer);
 	*made = (struct cached_frame){ .avma = a->avma,
+				       .interpreted = a->interpreted,
 				       .space = a->space,
 				       .is_return = a->is_return,
 				       .valid_from_ns = answer.valid_from_ns,

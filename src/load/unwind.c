@@ -1,15 +1,19 @@
 /* Stacks that were dumped rather than walked: what each frame is found by. */
 #include "load/load_internal.h"
 
+#include "load/interpreted.h"
 #include "unwind/walk.h"
 
 /* x86-64's registers in perf's own numbering (asm/perf_regs.h). */
-enum { REG_BP = 6, REG_SP = 7, REG_IP = 8, WORD = 8 };
+enum { REG_BP = 6, REG_SP = 7, REG_IP = 8, REG_R13 = 21, WORD = 8 };
+
+/* HotSpot's interpreter, JDK 8 to 25: where its frames hold what it runs, in bytes from rbp. */
+enum { HOTSPOT_METHOD = -24, HOTSPOT_BYTECODE = -64, HOTSPOT_8_BYTECODE = -56 };
 
 struct place_context {
 	struct load *load;
-	uint32_t pid;
-	uint64_t time_ns;
+	const struct perfdata_sample *sample;
+	uint64_t *words; /* NULL: nobody wants to know what interpreters ran */
 };
 
 static bool user_register(const struct load *load, const struct perfdata_sample *sample,
@@ -51,11 +55,13 @@ static void find_place(void *context, uint64_t avma, struct unwind_place *place)
 	const struct place_context *where = context;
 	struct load *load = where->load;
 	struct timeline_hit hit;
-	timeline_find(load->timeline, where->pid, avma, where->time_ns, &hit);
+	timeline_find(load->timeline, where->sample->pid, avma, where->sample->time_ns, &hit);
 	if (hit.layer == LAYER_CODE || hit.layer == LAYER_MAP) {
 		const uint32_t source = load->codes.items[hit.object].source;
 		const bool is_stub = load->sources.items[source].runtime == RUNTIME_PYTHON;
-		place->code = is_stub ? UNWIND_STUB : UNWIND_FRAME_POINTER;
+		place->code = is_stub                               ? UNWIND_STUB
+			      : interpreted_is_by(load, hit.object) ? UNWIND_INTERPRETER
+								    : UNWIND_FRAME_POINTER;
 		return;
 	}
 	if (hit.layer != LAYER_MAPPING)
@@ -72,12 +78,37 @@ static void find_place(void *context, uint64_t avma, struct unwind_place *place)
 		place->code = UNWIND_CFI;
 }
 
-size_t load_unwound(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
-		    size_t limit)
+/* While it runs, the interpreter has its place in the bytecode in r13; before it calls, it mostly
+ * writes it into its frame.
+ */
+static void read_interpreter(void *context, const struct unwind_frame *frame)
+{
+	const struct place_context *where = context;
+	struct interpreted_place place = { .pid = where->sample->pid,
+					   .time_ns = where->sample->time_ns };
+	uint64_t *guess = place.bytecode_avmas;
+	if (!where->words || !unwind_frame_word(frame, HOTSPOT_METHOD, &place.id))
+		return;
+	if (frame->index == 0 &&
+	    user_register(where->load, where->sample, REG_R13, &guess[place.bytecode_count]))
+		place.bytecode_count++;
+	if (unwind_frame_word(frame, HOTSPOT_BYTECODE, &guess[place.bytecode_count]))
+		place.bytecode_count++;
+	if (unwind_frame_word(frame, HOTSPOT_8_BYTECODE, &guess[place.bytecode_count]))
+		place.bytecode_count++;
+	where->words[frame->index] = interpreted_find(where->load, &place);
+}
+
+size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
+			  uint64_t *words, size_t limit)
 {
 	struct unwind_state state;
-	struct place_context where = { load, sample->pid, sample->time_ns };
-	const struct unwind_callbacks callbacks = { .context = &where, .find = find_place };
+	struct place_context where = { load, sample, words };
+	const struct unwind_callbacks callbacks = { .context = &where,
+						    .find = find_place,
+						    .interpreter = read_interpreter };
+	if (words)
+		memset(words, 0, limit * sizeof(*words));
 	if (load->is_arm64) {
 		/* Only where it was: that machine's frames are not followed yet. */
 		enum { REG_ARM64_PC = 32 };
@@ -89,4 +120,10 @@ size_t load_unwound(struct load *load, const struct perfdata_sample *sample, uin
 		return 0;
 	enum unwind_end end;
 	return unwind_walk(&callbacks, &state, sample->user_stack, avmas, limit, &end);
+}
+
+size_t load_unwound(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
+		    size_t limit)
+{
+	return load_unwound_words(load, sample, avmas, NULL, limit);
 }

@@ -39,7 +39,7 @@ struct profile_function {
 	uint32_t object;   /* string: short name of the file, "[jit]", "[kernel]" */
 	uint32_t runtime;  /* string */
 	uint32_t tier;     /* string */
-	uint32_t version;  /* counts compilations of one (name, object), from 1 */
+	uint32_t version;  /* counts compilations of one (name, object), from 1; 0: interpreted */
 	bool is_unknown;   /* no symbol: the name is the address */
 };
 

@@ -70,6 +70,41 @@ static enum unwind_end step_frame_pointer(struct unwind_state *s, const struct m
 	return end;
 }
 
+bool unwind_frame_word(const struct unwind_frame *frame, int32_t from_bp, uint64_t *word)
+{
+	const struct memory m = { .bytes = frame->stack, .start_avma = frame->stack_avma };
+	return load(&m, frame->bp_avma + (uint64_t)(int64_t)from_bp, word);
+}
+
+static void tell_interpreter(const struct unwind_callbacks *callbacks, const struct memory *m,
+			     uint64_t bp_avma, size_t index)
+{
+	const struct unwind_frame frame = {
+		.index = index,
+		.bp_avma = bp_avma,
+		.stack_avma = m->start_avma,
+		.stack = m->bytes,
+	};
+	if (callbacks->interpreter)
+		callbacks->interpreter(callbacks->context, &frame);
+}
+
+static enum unwind_end step(struct unwind_state *s, const struct memory *m,
+			    const struct unwind_place *place)
+{
+	switch (place->code) {
+	case UNWIND_CFI:
+		return step_cfi(s, m, place);
+	case UNWIND_FRAME_POINTER:
+	case UNWIND_INTERPRETER:
+		return step_frame_pointer(s, m);
+	case UNWIND_STUB:
+		return step_to(s, m, s->sp_avma + 2ull * WORD, NULL);
+	default:
+		return UNWIND_NO_CFI;
+	}
+}
+
 size_t unwind_walk(const struct unwind_callbacks *callbacks, const struct unwind_state *state,
 		   struct bytes stack, uint64_t *avmas, size_t limit, enum unwind_end *end)
 {
@@ -92,14 +127,9 @@ size_t unwind_walk(const struct unwind_callbacks *callbacks, const struct unwind
 		}
 		avmas[count++] = s.pc_avma;
 		is_guess = place.code != UNWIND_CFI;
-		if (place.code == UNWIND_CFI)
-			*end = step_cfi(&s, &m, &place);
-		else if (place.code == UNWIND_FRAME_POINTER)
-			*end = step_frame_pointer(&s, &m);
-		else if (place.code == UNWIND_STUB)
-			*end = step_to(&s, &m, s.sp_avma + 2ull * WORD, NULL);
-		else
-			*end = UNWIND_NO_CFI;
+		if (place.code == UNWIND_INTERPRETER)
+			tell_interpreter(callbacks, &m, s.bp_avma, count - 1);
+		*end = step(&s, &m, &place);
 	}
 	return count;
 }

@@ -27,9 +27,13 @@ void recording_begin(struct recording *r)
 	recording_begin_as(r, &(struct recording_shape){ 0 });
 }
 
+/* bp, sp, ip, r13 of asm/perf_regs.h. */
+enum { REGISTERS = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 21 };
+
 /* The attrs of all events differ in their periods alone. */
 static struct perf_event_attr attr_of(const struct recording *r, size_t event)
 {
+	const bool has_stacks = r->sample_type & PERF_SAMPLE_STACK_USER;
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(struct perf_event_attr),
@@ -39,6 +43,9 @@ static struct perf_event_attr attr_of(const struct recording *r, size_t event)
 		.sample_id_all = !r->has_no_ids,
 		.use_clockid = 1,
 		.clockid = 1, /* CLOCK_MONOTONIC */
+		.exclude_callchain_user = has_stacks,
+		.sample_regs_user = has_stacks ? REGISTERS : 0,
+		.sample_stack_user = has_stacks ? 8192 : 0,
 	};
 }
 
@@ -139,6 +146,21 @@ static void put_branches(struct sink *out, const struct recording_what *what)
 	}
 }
 
+static void put_stack(struct sink *out, const struct recording_stack *stack)
+{
+	const uint64_t size = stack->count * sizeof(*stack->words);
+	sink_u64(out, PERF_SAMPLE_REGS_ABI_64);
+	sink_u64(out, stack->bp);
+	sink_u64(out, stack->sp);
+	sink_u64(out, stack->ip);
+	sink_u64(out, stack->r13);
+	sink_u64(out, size);
+	for (size_t i = 0; i < stack->count; i++)
+		sink_u64(out, stack->words[i]);
+	if (size)
+		sink_u64(out, size);
+}
+
 void recording_put_sample(struct recording *r, const struct recording_what *what)
 {
 	struct sink *out = &r->out;
@@ -164,6 +186,8 @@ void recording_put_sample(struct recording *r, const struct recording_what *what
 		put_chain(out, what);
 	if (r->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		put_branches(out, what);
+	if (what->stack)
+		put_stack(out, what->stack);
 	const uint16_t size = (uint16_t)(out->size - at);
 	memcpy(out->data + at + 6, &size, sizeof(size));
 }
@@ -376,4 +400,30 @@ void dump_unwinding(struct sink *dump, struct bytes unwinding, uint64_t eh_frame
 	sink_u64(dump, eh_frame_hdr_size);
 	sink_u64(dump, 0);
 	sink_put(dump, unwinding.data, unwinding.size);
+}
+
+void dump_method(struct sink *dump, const struct dump_method *method)
+{
+	const uint32_t name_size = (uint32_t)strlen(method->name) + 1;
+	const uint32_t file_size = method->file ? (uint32_t)strlen(method->file) + 1 : 0;
+	const uint32_t lines_size = method->line_count * JITDUMP_METHOD_LINE_SIZE;
+	sink_u32(dump, JITDUMP_METHOD);
+	sink_u32(dump, JITDUMP_METHOD_SIZE + lines_size + name_size + file_size);
+	sink_u64(dump, method->time_ns);
+	sink_u32(dump, method->pid);
+	sink_u32(dump, method->pid);
+	sink_u64(dump, method->id);
+	sink_u64(dump, method->bytecode_avma);
+	sink_u64(dump, method->bytecode_size);
+	sink_u32(dump, method->line_count);
+	sink_u32(dump, name_size + file_size);
+	sink_u32(dump, 0);
+	sink_u32(dump, 0);
+	sink_u32(dump, method->file ? name_size : JITDUMP_NO_STRING);
+	sink_u32(dump, 0);
+	for (uint32_t i = 0; i < 2 * method->line_count; i++)
+		sink_u32(dump, method->lines[i]);
+	sink_cstr(dump, method->name);
+	if (method->file)
+		sink_cstr(dump, method->file);
 }

@@ -56,6 +56,12 @@ void recording_fork_exec(struct recording *r, uint32_t parent, uint32_t pid, uin
 /* `chain` leaf first, all in user mode; period 1. */
 void recording_sample(struct recording *r, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		      const uint64_t *chain, size_t count);
+/* x86-64's registers, and what lies from sp on. */
+struct recording_stack {
+	uint64_t ip, sp, bp, r13;
+	const uint64_t *words;
+	size_t count;
+};
 /* A sample of any kind; what sample_type does not ask for is left out. */
 struct recording_what {
 	uint32_t pid;
@@ -68,6 +74,7 @@ struct recording_what {
 	uint64_t addr;
 	const uint64_t (*branches)[2]; /* from, to */
 	size_t branch_count;
+	const struct recording_stack *stack; /* for REGS_USER and STACK_USER, which go together */
 	size_t event;
 };
 void recording_put_sample(struct recording *r, const struct recording_what *what);
@@ -114,5 +121,18 @@ struct dump_line {
 };
 void dump_lines(struct sink *dump, uint64_t code_avma, const struct dump_line *lines, size_t count);
 void dump_unwinding(struct sink *dump, struct bytes unwinding, uint64_t eh_frame_hdr_size);
+/* What an interpreter runs; `lines` are pairs of bytecode and line. */
+struct dump_method {
+	uint32_t pid;
+	uint64_t time_ns;
+	uint64_t id;
+	uint64_t bytecode_avma;
+	uint64_t bytecode_size;
+	const uint32_t *lines;
+	uint32_t line_count;
+	const char *name;
+	const char *file;
+};
+void dump_method(struct sink *dump, const struct dump_method *method);
 
 #endif

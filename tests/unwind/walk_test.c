@@ -173,6 +173,72 @@ static void frame_pointers_and_stubs_are_followed(void **state)
 	assert_int_equal(end, UNWIND_TOO_DEEP);
 }
 
+/* Frames of an interpreter are told, by the place they get, and can be read as far as the stack
+ * goes.
+ */
+struct told {
+	size_t indices[4];
+	uint64_t words[4];
+	size_t count;
+	bool reached_outside;
+};
+
+static void find_interpreter(void *context, uint64_t avma, struct unwind_place *place)
+{
+	(void)context;
+	place->code = avma >> 8 == 1   ? UNWIND_FRAME_POINTER
+		      : avma >> 8 == 2 ? UNWIND_INTERPRETER
+				       : UNWIND_UNKNOWN;
+}
+
+static void note_interpreter(void *context, const struct unwind_frame *frame)
+{
+	struct told *told = context;
+	uint64_t word;
+	told->indices[told->count] = frame->index;
+	if (!unwind_frame_word(frame, -8, &told->words[told->count]))
+		told->words[told->count] = 0;
+	told->count++;
+	told->reached_outside |= unwind_frame_word(frame, -1024, &word) ||
+				 unwind_frame_word(frame, INT32_MIN, &word) ||
+				 unwind_frame_word(frame, INT32_MAX, &word);
+}
+
+static void frames_of_interpreters_are_told(void **state)
+{
+	(void)state;
+	const uint64_t words[] = { 0xaaaa, 0x1020, 0x110, /* leaf, in the interpreter */
+				   0,      0x1038, 0x230, /* compiled */
+				   0xbbbb, 0,      0 };   /* the interpreter, called by nobody */
+	const struct unwind_state start = { .pc_avma = 0x205,
+					    .sp_avma = 0x1000,
+					    .bp_avma = 0x1008 };
+	struct told told = { 0 };
+	struct unwind_callbacks callbacks = { .context = &told,
+					      .find = find_interpreter,
+					      .interpreter = note_interpreter };
+	struct bytes stack = { (const uint8_t *)words, sizeof(words) };
+	uint64_t avmas[8];
+	enum unwind_end end;
+	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 8, &end), 3);
+	assert_int_equal(end, UNWIND_WHOLE);
+	assert_int_equal(told.count, 2);
+	assert_int_equal(told.indices[0], 0);
+	assert_int_equal(told.indices[1], 2);
+	assert_int_equal(told.words[0], 0xaaaa);
+	assert_int_equal(told.words[1], 0xbbbb);
+	assert_false(told.reached_outside);
+	for (stack.size = 0; stack.size < sizeof(words); stack.size++) {
+		told = (struct told){ 0 };
+		assert_true(unwind_walk(&callbacks, &start, stack, avmas, 8, &end) <= 3);
+		assert_false(told.reached_outside);
+	}
+	/* Nobody need listen. */
+	callbacks.interpreter = NULL;
+	stack.size = sizeof(words);
+	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 8, &end), 3);
+}
+
 int main(void)
 {
 #ifndef __x86_64__
@@ -183,6 +249,7 @@ int main(void)
 		cmocka_unit_test(own_stack_is_walked_as_backtrace_does),
 		cmocka_unit_test(a_thread_ends_where_it_began),
 		cmocka_unit_test(frame_pointers_and_stubs_are_followed),
+		cmocka_unit_test(frames_of_interpreters_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
