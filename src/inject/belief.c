@@ -290,12 +290,28 @@ int belief_put(struct belief **belief, uint64_t start_avma, uint64_t end_avma, u
 	return insert(*belief, find(*belief, start_avma), &range) ? 0 : STATUS_NO_MEMORY;
 }
 
+/* Where the last range before the place ends; 0 where it is the first. */
+static uint64_t end_before(const struct belief *belief, struct place place)
+{
+	if (!place.range && !place.chunk)
+		return 0;
+	if (!place.range) {
+		const struct chunk *chunk = belief->chunks.items[place.chunk - 1].chunk;
+		return chunk->ranges[chunk->count - 1].end_avma;
+	}
+	return belief->chunks.items[place.chunk].chunk->ranges[place.range - 1].end_avma;
+}
+
 uint32_t belief_at(const struct belief *belief, uint64_t avma, uint64_t *start_avma,
 		   uint64_t *end_avma)
 {
-	const struct range *range = range_at(belief, find(belief, avma));
-	if (!range || range->start_avma > avma)
+	const struct place place = find(belief, avma);
+	const struct range *range = range_at(belief, place);
+	if (!range || range->start_avma > avma) {
+		*start_avma = end_before(belief, place);
+		*end_avma = range ? range->start_avma : UINT64_MAX;
 		return BELIEF_NONE;
+	}
 	*start_avma = range->start_avma;
 	*end_avma = range->end_avma;
 	return range->code;

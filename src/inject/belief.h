@@ -33,7 +33,8 @@ struct belief *belief_share(struct belief *belief);
 int belief_put(struct belief **belief, uint64_t start_avma, uint64_t end_avma, uint32_t code);
 int belief_cut(struct belief **belief, uint64_t start_avma, uint64_t end_avma);
 
-/* The code there, and the range that is left of it; BELIEF_NONE where there is none. */
+/* The code there, and the range that is left of it; BELIEF_NONE, and the gap, where there is none.
+ */
 uint32_t belief_at(const struct belief *belief, uint64_t avma, uint64_t *start_avma,
 		   uint64_t *end_avma);
 

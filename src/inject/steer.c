@@ -163,9 +163,11 @@ int steer_mapping(struct steer *steer, struct steer_process *process,
 		  const struct perfdata_mmap *map, uint64_t end_avma)
 {
 	steer_touch(steer, map->start_avma, end_avma);
-	if (!process->has_code || !map->is_exec || load_is_memory(map->path))
+	if (!process->has_code || load_is_memory(map->path))
 		return belief_cut(&process->belief, map->start_avma, end_avma);
-	const uint32_t file = steer_file_number(steer, map->path, map->start_avma, map->file_off);
+	const uint32_t file =
+	    map->is_exec ? steer_file_number(steer, map->path, map->start_avma, map->file_off)
+			 : STEER_DATA;
 	if (file == BELIEF_NONE)
 		return STATUS_NO_MEMORY;
 	return belief_put(&process->belief, map->start_avma, end_avma, file);

@@ -5,7 +5,10 @@
 #include "inject/steer.h"
 
 /* What a belief says of places where no code is. Files have BELIEF_OTHER + an id. */
-enum { STEER_GONE = BELIEF_OTHER };
+enum {
+	STEER_GONE = BELIEF_OTHER,
+	STEER_DATA = 0xfffffffe, /* a mapping of data, of which the load takes no notice */
+};
 
 struct steer_range {
 	uint64_t start_avma;

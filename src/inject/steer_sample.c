@@ -107,16 +107,17 @@ static int ask(struct steer *steer, const struct load_place *place, struct quest
 	return question->wanted == BELIEF_NONE ? STATUS_NO_MEMORY : 0;
 }
 
-/* Where nothing was followed perf has what the recording's own events say. Of what nobody is
- * known to own perf may know more than we: a file there stays.
- */
-static bool is_right(const struct question *question, uint32_t believed)
+/* Of what nobody is known to own perf may know more than we: a file there stays. */
+static bool is_right(const struct steer_process *process, const struct question *question,
+		     uint32_t believed)
 {
-	if (question->owner.kind == LOAD_OWNER_CODE)
+	if (question->owner.kind == LOAD_OWNER_CODE || believed == question->wanted)
 		return believed == question->wanted;
 	if (question->owner.kind == LOAD_OWNER_NOBODY)
 		return believed >= BELIEF_OTHER;
-	return believed == BELIEF_NONE || believed == question->wanted;
+	if (question->owner.kind == LOAD_OWNER_FILE && believed == BELIEF_NONE)
+		return !process->has_code; /* there files are not followed */
+	return believed == BELIEF_NONE || believed == STEER_DATA;
 }
 
 /* perf looks a return address up as it is, we a byte before. Where it is another's than that byte
@@ -163,7 +164,7 @@ static int set_right(struct steer *steer, struct steer_process *process, struct 
 	struct steer_range range = { 0 };
 	uint32_t believed =
 	    belief_at(process->belief, question->avma, &range.start_avma, &range.end_avma);
-	if (is_right(question, believed))
+	if (is_right(process, question, believed))
 		return 0;
 	if (question->place.is_return) {
 		const int got = step_back(steer, question);
@@ -171,7 +172,7 @@ static int set_right(struct steer *steer, struct steer_process *process, struct 
 			return got;
 		believed =
 		    belief_at(process->belief, question->avma, &range.start_avma, &range.end_avma);
-		if (is_right(question, believed))
+		if (is_right(process, question, believed))
 			return 0;
 	}
 	const bool is_code = question->owner.kind == LOAD_OWNER_CODE;

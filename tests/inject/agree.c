@@ -23,6 +23,7 @@ struct check {
 /* What perf makes of an address. */
 struct seen {
 	bool is_mapped;
+	bool is_data;
 	const char *path;
 	uint64_t file_off;
 	bool is_image;
@@ -44,6 +45,7 @@ static struct seen look(struct check *check, uint32_t pid, uint64_t avma)
 	if (!seen.is_mapped)
 		return seen;
 	seen.path = mapping.path;
+	seen.is_data = mapping.is_data;
 	seen.file_off = mapping.file_off + (avma - mapping.start_avma);
 	const struct image_file *image =
 	    is_image_path(seen.path) ? image_files_get(&check->images, seen.path) : NULL;
@@ -78,7 +80,7 @@ static bool is_file_path(const char *path)
 }
 
 static bool is_right(struct check *check, const struct load_owner *owner, const struct seen *seen,
-		     uint64_t avma)
+		     uint32_t pid, uint64_t avma)
 {
 	struct load_code code;
 	switch (owner->kind) {
@@ -90,10 +92,13 @@ static bool is_right(struct check *check, const struct load_owner *owner, const 
 		return seen->symbol && is_name(code.name, seen->symbol) &&
 		       seen->symbol_offset == avma - code.start_avma;
 	case LOAD_OWNER_FILE:
+		if (seen->is_data || !perf_model_process(&check->model, pid)->has_code)
+			return !seen->is_image;
 		return seen->is_mapped && strcmp(seen->path, owner->path) == 0 &&
 		       seen->file_off == owner->file_off + (avma - owner->start_avma);
 	case LOAD_OWNER_MEMORY:
-		return !seen->is_mapped || !is_file_path(seen->path);
+		return !seen->is_mapped || seen->is_data || !is_file_path(seen->path) ||
+		       !perf_model_process(&check->model, pid)->has_code;
 	default:
 		return !seen->is_image;
 	}
@@ -153,9 +158,15 @@ static void see(struct check *check, const struct load_place *place)
 	agreement->addresses++;
 	agreement->codes += owner.kind == LOAD_OWNER_CODE;
 	agreement->files += owner.kind == LOAD_OWNER_FILE;
-	const uint64_t avma = place->avma - may_differ(check, place, &owner);
-	const struct seen seen = look(check, place->pid, avma);
-	if (!is_right(check, &owner, &seen, avma) && !agreement->complaint[0])
+	struct seen seen = look(check, place->pid, place->avma);
+	if (is_right(check, &owner, &seen, place->pid, place->avma))
+		return;
+	if (may_differ(check, place, &owner)) {
+		seen = look(check, place->pid, place->avma - 1);
+		if (is_right(check, &owner, &seen, place->pid, place->avma - 1))
+			return;
+	}
+	if (!agreement->complaint[0])
 		complain(check, place, &owner, &seen);
 }
 
@@ -225,6 +236,16 @@ static void see_mmap(struct check *check, const struct perfdata_record *record)
 			       "an empty mapping of %.*s", PATH_SHOWN, map.path);
 }
 
+/* Where a process has code of its own, or its parent had, perf is told of files too. */
+static void mark_processes(struct check *check)
+{
+	for (uint32_t i = 0; i < load_code_count(check->load); i++) {
+		struct load_code code;
+		if (load_code(check->load, i, &code) == 0)
+			perf_model_process(&check->model, code.pid)->has_code = true;
+	}
+}
+
 void agree(struct load *load, const char *output, struct agreement *agreement)
 {
 	struct check check = { .load = load, .agreement = agreement };
@@ -238,6 +259,7 @@ void agree(struct load *load, const char *output, struct agreement *agreement)
 		os_file_close(&file);
 		return;
 	}
+	mark_processes(&check);
 	while (!agreement->gave_up && perfdata_next(check.out, &record) > 0) {
 		see_mmap(&check, &record);
 		if (record.type == PERFDATA_SAMPLE)

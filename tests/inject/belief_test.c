@@ -35,11 +35,15 @@ static void check(const struct model *model)
 		assert_int_equal(belief_at(model->belief, at, &start, &end), model->owner[at]);
 		assert_int_equal(belief_has_code(model->belief, at, at + 1),
 				 model->owner[at] != BELIEF_NONE);
-		if (model->owner[at] == BELIEF_NONE)
-			continue;
+		if (end == UINT64_MAX)
+			end = ADDRESSES;
 		assert_true(start <= at && at < end);
 		for (uint64_t i = start; i < end; i++)
 			assert_int_equal(model->owner[i], model->owner[at]);
+		if (model->owner[at] != BELIEF_NONE)
+			continue;
+		assert_true(start == 0 || model->owner[start - 1] != BELIEF_NONE);
+		assert_true(end == ADDRESSES || model->owner[end] != BELIEF_NONE);
 	}
 }
 

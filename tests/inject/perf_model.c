@@ -8,7 +8,7 @@ static struct model_process *find(const struct perf_model *model, uint32_t pid)
 	return NULL;
 }
 
-static struct model_process *process_of(struct perf_model *model, uint32_t pid)
+struct model_process *perf_model_process(struct perf_model *model, uint32_t pid)
 {
 	struct model_process *process = find(model, pid);
 	if (process)
@@ -25,7 +25,7 @@ static bool take_mmap(struct perf_model *model, struct perfdata *perf,
 	struct perfdata_mmap map;
 	if (perfdata_decode_mmap(perf, record, &map) < 0 || map.is_kernel || !map.size)
 		return true;
-	struct model_process *process = process_of(model, map.pid);
+	struct model_process *process = perf_model_process(model, map.pid);
 	struct model_mapping *slot = process ? vector_push(&process->mappings) : NULL;
 	if (!slot)
 		return false;
@@ -33,6 +33,7 @@ static bool take_mmap(struct perf_model *model, struct perfdata *perf,
 	*slot = (struct model_mapping){ .start_avma = map.start_avma,
 					.last_avma = last < map.start_avma ? UINT64_MAX : last,
 					.file_off = map.file_off,
+					.is_data = !map.is_exec,
 					.path = map.path };
 	model->mapping_count++;
 	return true;
@@ -44,12 +45,13 @@ static bool take_fork(struct perf_model *model, struct perfdata *perf,
 	struct perfdata_task task;
 	if (perfdata_decode_task(perf, record, &task) < 0 || task.pid == task.parent_pid)
 		return true;
-	if (!process_of(model, task.parent_pid) || !process_of(model, task.pid))
+	if (!perf_model_process(model, task.parent_pid) || !perf_model_process(model, task.pid))
 		return false;
 	const struct model_process *parent = find(model, task.parent_pid);
 	struct model_process *child = find(model, task.pid);
 	model->mapping_count -= child->mappings.count;
 	child->mappings.count = 0;
+	child->has_code |= parent->has_code;
 	if (record->misc & PERFDATA_MISC_FORK_EXEC || !parent->mappings.count)
 		return true;
 	if (!vector_reserve(&child->mappings, parent->mappings.count))
