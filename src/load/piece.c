@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { EXTENT_STEPS = 16 };
+
 int load_keep_piece(struct load *load, const struct piece *piece)
 {
 	const struct load_options *options = &load->options;
@@ -52,14 +54,37 @@ static struct source *source_of(const struct load *load, const struct piece *pie
 	return &load->sources.items[load->codes.items[piece->code].source];
 }
 
-/* A size that was not told ends where the timeline lets it end. */
+/* How far the timeline lets code of no size reach. Larger code of the same start may hide where it
+ * begins, so what answers there is stepped over.
+ */
+static uint64_t extent_of(const struct load *load, const struct piece *piece, uint64_t time_ns)
+{
+	uint64_t size = 0;
+	uint64_t avma = piece->start_avma;
+	for (int i = 0; i < EXTENT_STEPS; i++) {
+		struct timeline_hit hit;
+		timeline_find(load->timeline, piece->pid, avma, time_ns, &hit);
+		const bool is_code = hit.layer == LAYER_CODE || hit.layer == LAYER_MAP;
+		if (!is_code || hit.start_avma > piece->start_avma)
+			break;
+		if (hit.object == piece->code && hit.start_avma == piece->start_avma &&
+		    hit.size > size)
+			size = hit.size;
+		if (hit.start_avma + hit.size <= avma)
+			break;
+		avma = hit.start_avma + hit.size;
+	}
+	return size;
+}
+
+/* Code without a time may be a later program's of the process than its first. */
 static uint64_t size_of(const struct load *load, const struct piece *piece)
 {
-	struct timeline_hit hit;
 	if (piece->size)
 		return piece->size;
-	timeline_find(load->timeline, piece->pid, piece->start_avma, piece->time_ns, &hit);
-	return hit.start_avma == piece->start_avma && hit.layer != LAYER_NONE ? hit.size : 0;
+	const uint64_t then = extent_of(load, piece, piece->time_ns);
+	const uint64_t last = piece->time_ns ? 0 : extent_of(load, piece, UINT64_MAX - 1);
+	return then > last ? then : last;
 }
 
 /* A record that lies `before` the piece's LOAD. */
