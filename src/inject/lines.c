@@ -25,15 +25,16 @@ uint32_t lines_source(struct lines *lines, struct bytes file)
 static int source_of(struct lines *lines, const struct jitdump_debug_entry *entry,
 		     struct bytes name)
 {
-	const bool is_known = is_same(entry->file, lines->last_file) &&
-			      (!entry->is_name_damaged || is_same(name, lines->last_name));
+	const struct bytes healer = entry->is_name_damaged ? name : (struct bytes){ 0 };
+	const bool is_known =
+	    is_same(entry->file, lines->last_file) && is_same(healer, lines->last_name);
 	if (is_known && lines->last_source != UINT32_MAX)
 		return 0;
 	struct bytes file = entry->file;
 	if (entry->is_name_damaged)
 		file = jitdump_debug_repair_name(file, name);
 	lines->last_file = entry->file;
-	lines->last_name = entry->is_name_damaged ? name : (struct bytes){ 0 };
+	lines->last_name = healer;
 	lines->last_is_nameless = !file.size;
 	lines->last_source = lines_source(lines, file);
 	return lines->last_source == UINT32_MAX ? STATUS_NO_MEMORY : 0;

@@ -36,7 +36,7 @@ uint32_t steer_file_number(struct steer *steer, const char *path, uint64_t start
 	return id == INTERN_NONE ? BELIEF_NONE : BELIEF_OTHER + id;
 }
 
-static void put_mmap(struct steer *steer, struct perfdata_new_mmap2 *map, uint64_t time_ns)
+static int put_mmap(struct steer *steer, struct perfdata_new_mmap2 *map, uint64_t time_ns)
 {
 	struct perfdata_new_id id = steer->id;
 	id.pid = map->pid;
@@ -48,7 +48,10 @@ static void put_mmap(struct steer *steer, struct perfdata_new_mmap2 *map, uint64
 	map->flags = FLAGS_PRIVATE;
 	sink_reset(&steer->record);
 	perfdata_put_mmap2(&steer->record, map, steer->has_id ? &id : NULL);
+	if (sink_failed(&steer->record))
+		return STATUS_NO_MEMORY;
 	inject_output_records(steer->output, sink_bytes(&steer->record));
+	return 0;
 }
 
 /* An unwinder in perf reads the image's tables through this. */
@@ -65,7 +68,7 @@ static int show_unwind_map(struct steer *steer, struct steer_process *process,
 	*slot = code->unwind_map;
 	const struct images_unwind_map *tables = &images->unwind_maps.items[code->unwind_map];
 	const struct images_image *image = &images->items.items[code->image];
-	put_mmap(
+	return put_mmap(
 	    steer,
 	    &(struct perfdata_new_mmap2){ .pid = process->pid,
 					  .start_avma = tables->map.start_avma,
@@ -74,14 +77,15 @@ static int show_unwind_map(struct steer *steer, struct steer_process *process,
 					  .build_id = { image->build_id, sizeof(image->build_id) },
 					  .path = tables->path },
 	    time_ns);
-	return 0;
 }
 
 int steer_put(struct steer *steer, struct steer_process *process, struct perfdata_new_mmap2 *map,
 	      uint32_t number, uint64_t time_ns)
 {
 	const uint64_t end = map->start_avma + map->size;
-	put_mmap(steer, map, time_ns);
+	const int got = put_mmap(steer, map, time_ns);
+	if (got < 0)
+		return got;
 	steer_touch(steer, map->start_avma, end);
 	return belief_put(&process->belief, map->start_avma, end, number);
 }

@@ -129,9 +129,13 @@ static int step_back(struct steer *steer, struct question *question)
 	struct question at;
 	place.is_return = false;
 	const int got = ask(steer, &place, &at);
-	if (got == 0 && (at.wanted != question->wanted || at.owner.kind != question->owner.kind))
+	if (got < 0)
+		return got;
+	if (at.wanted != question->wanted || at.owner.kind != question->owner.kind)
 		question->avma--;
-	return got;
+	else
+		question->owner = at.owner; /* of another mapping, perhaps */
+	return 0;
 }
 
 /* Puts what is wanted in place of what perf believes there, as far as both reach. */
