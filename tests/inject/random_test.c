@@ -14,7 +14,7 @@ enum {
 	PAGES = 12,
 	PAGE = 0x1000,
 	STEPS = 160,
-	RUNS = 60,
+	RUNS = 40,
 	MS = 1000000,
 };
 
