@@ -97,11 +97,12 @@ struct polyperf_jit {
 	_Atomic uint32_t *alive;  /* PPJIT_ALIVE, or 0 in a child that has no file yet */
 	atomic_uint is_recording;
 	uint32_t flags;
-	bool polls;                   /* there is a control file to look for */
-	bool is_open;                 /* polyperf_jit_open() has returned */
-	_Atomic uint32_t was_there;   /* the control file, when last looked for */
-	_Atomic uint64_t poll_at_ns;  /* coarse */
-	_Atomic uint64_t retry_at_ns; /* coarse: until then a full disk is not asked again */
+	bool polls;                      /* there is a control file to look for */
+	bool is_open;                    /* polyperf_jit_open() has returned */
+	_Atomic uint32_t was_there;      /* the control file, when last looked for */
+	_Atomic uint64_t poll_at_ns;     /* coarse */
+	_Atomic uint64_t retry_at_ns;    /* coarse: until then a full disk is not asked again */
+	_Atomic uint64_t new_file_at_ns; /* the same for a new file, ahead of need */
 	int clock;
 
 	pthread_mutex_t rotate_lock;

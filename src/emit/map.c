@@ -113,8 +113,12 @@ int ppjit_map_write(struct polyperf_jit *jit, const char *name, size_t name_size
 		name_size = room;
 	for (size_t i = 0; i < name_size; i++) {
 		/* A newline in a name would forge a line. */
-		const unsigned char c = (unsigned char)name[i];
-		line[at++] = c < 0x20 || c == 0x7f ? '?' : name[i];
+		const unsigned char byte = (unsigned char)name[i];
+		const bool is_control = byte < 0x20 || byte == 0x7f;
+		line[at] = name[i];
+		if (is_control)
+			line[at] = '?';
+		at++;
 	}
 	line[at++] = '\n';
 	return write_line(&jit->map, line, (size_t)at);

@@ -43,13 +43,10 @@ static bool has_room(const struct ppjit_file *file, size_t size)
 	return size + JITDUMP_PAD_SIZE <= file->prepared - file->used;
 }
 
-/* A file that keeps being refused is not asked for at every call. */
-static int note_refusal(struct polyperf_jit *jit, int result)
+/* What keeps being refused is not asked for at every call. */
+static void put_off(_Atomic uint64_t *retry_at_ns)
 {
-	if (result < 0)
-		atomic_store(&jit->retry_at_ns,
-			     ppjit_coarse_ns() + PPJIT_RETRY_MS * UINT64_C(1000000));
-	return result;
+	atomic_store(retry_at_ns, ppjit_coarse_ns() + PPJIT_RETRY_MS * UINT64_C(1000000));
 }
 
 static int rotate_for(struct polyperf_jit *jit, const struct ppjit_file *full)
@@ -82,7 +79,9 @@ static int make_room(struct polyperf_jit *jit, size_t size)
 	ppjit_unlock(&jit->grow_lock);
 	if (!is_enough && is_full)
 		got = rotate_for(jit, file);
-	return note_refusal(jit, got);
+	if (got < 0)
+		put_off(&jit->retry_at_ns);
+	return got;
 }
 
 static bool try_lock(pthread_mutex_t *mutex)
@@ -102,21 +101,25 @@ static enum ppjit_need current_need(struct polyperf_jit *jit, const struct ppjit
 	return need;
 }
 
-/* Room for those who come next. If another thread is at it already, all is well. */
+/* Room for those who come next. If another thread is at it already, all is well; and where it
+ * cannot be had, this file may still be filled to its end.
+ */
 static void prepare_ahead(struct polyperf_jit *jit, const struct ppjit_span *span)
 {
-	if (ppjit_coarse_ns() < atomic_load(&jit->retry_at_ns))
+	const bool is_for_file = span->need == PPJIT_NEED_FILE;
+	_Atomic uint64_t *retry_at_ns = is_for_file ? &jit->new_file_at_ns : &jit->retry_at_ns;
+	if (ppjit_coarse_ns() < atomic_load(retry_at_ns))
 		return;
-	pthread_mutex_t *lock = span->need == PPJIT_NEED_FILE ? &jit->rotate_lock : &jit->grow_lock;
+	pthread_mutex_t *lock = is_for_file ? &jit->rotate_lock : &jit->grow_lock;
 	if (!try_lock(lock))
 		return;
 	/* Asked again, for another thread may have just done it. */
 	int got = 0;
 	if (current_need(jit, span->file) == span->need)
-		got = span->need == PPJIT_NEED_FILE ? ppjit_rotate(jit)
-						    : ppjit_file_grow(jit, span->file, 1);
+		got = is_for_file ? ppjit_rotate(jit) : ppjit_file_grow(jit, span->file, 1);
 	ppjit_unlock(lock);
-	(void)note_refusal(jit, got);
+	if (got < 0)
+		put_off(retry_at_ns);
 }
 
 int ppjit_reserve(struct polyperf_jit *jit, size_t size, bool takes_index, struct ppjit_span *span)

@@ -110,7 +110,8 @@ static size_t switch_files(struct polyperf_jit *jit, struct ppjit_file *to, uint
 	ppjit_lock(&jit->lock);
 	const size_t used = jit->file->used;
 	const uint64_t head_size = live_bytes + (used - scanned);
-	const bool fits = JITDUMP_HEADER_SIZE + head_size + 2 * JITDUMP_PAD_SIZE <= to->prepared;
+	const bool fits =
+	    JITDUMP_HEADER_SIZE + head_size + 2 * (uint64_t)JITDUMP_PAD_SIZE <= to->prepared;
 	if (fits) {
 		put_head(jit, to, head_size);
 		jit->file = to;
