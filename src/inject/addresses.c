@@ -9,6 +9,13 @@ struct walk {
 	bool has_callers;
 };
 
+/* Neither the marks in chains nor, in branches and data, the last page of all are user space. */
+static int see(struct walk *walk, uint64_t avma)
+{
+	walk->place.avma = avma;
+	return avma < PERFDATA_CONTEXT_MAX ? walk->each(walk->context, &walk->place) : 0;
+}
+
 static int walk_chain(struct walk *walk, const struct perfdata_sample *sample)
 {
 	bool is_user = sample->cpumode == PERFDATA_CPUMODE_USER;
@@ -37,9 +44,8 @@ static int walk_stack(struct walk *walk, struct load *load, const struct perfdat
 	const size_t count = load_unwound(load, sample, avmas, UNWIND_LIMIT);
 	int got = 0;
 	for (size_t i = 0; got == 0 && i < count; i++) {
-		walk->place.avma = avmas[i];
 		walk->place.is_return = i > 0;
-		got = walk->each(walk->context, &walk->place);
+		got = see(walk, avmas[i]);
 	}
 	return got;
 }
@@ -53,8 +59,9 @@ static int walk_branches(struct walk *walk, struct load *load, const struct perf
 	int got = 0;
 	for (size_t at = 0; got == 0 && at + BRANCH_SIZE <= extra.branches.size; at += BRANCH_SIZE)
 		for (size_t word = 0; got == 0 && word < 2; word++) {
-			memcpy(&walk->place.avma, extra.branches.data + at + word * WORD, WORD);
-			got = walk->each(walk->context, &walk->place);
+			uint64_t avma;
+			memcpy(&avma, extra.branches.data + at + word * WORD, WORD);
+			got = see(walk, avma);
 		}
 	return got;
 }
@@ -66,16 +73,16 @@ int addresses_walk(struct load *load, const struct perfdata_record *record,
 	struct walk walk = { .place = { .pid = sample->pid, .time_ns = sample->time_ns },
 			     .each = each,
 			     .context = context };
+	if (sample->pid == UINT32_MAX) /* the task had gone */
+		return 0;
 	int got = walk_chain(&walk, sample);
 	if (got == 0 && !walk.has_callers && sample->user_stack.size)
 		got = walk_stack(&walk, load, sample);
 	walk.place.is_return = false;
-	walk.place.avma = sample->ip_avma;
 	if (got == 0 && sample->cpumode == PERFDATA_CPUMODE_USER)
-		got = each(context, &walk.place);
-	walk.place.avma = sample->addr;
+		got = see(&walk, sample->ip_avma);
 	if (got == 0 && sample->addr)
-		got = each(context, &walk.place);
+		got = see(&walk, sample->addr);
 	if (got == 0 && sample->present & PERFDATA_SAMPLE_BRANCH_STACK)
 		got = walk_branches(&walk, load, record);
 	return got;

@@ -54,6 +54,17 @@ static int put_mmap(struct steer *steer, struct perfdata_new_mmap2 *map, uint64_
 	return 0;
 }
 
+int steer_put(struct steer *steer, struct steer_process *process, struct perfdata_new_mmap2 *map,
+	      uint32_t number, uint64_t time_ns)
+{
+	const uint64_t end = map->start_avma + map->size;
+	const int got = put_mmap(steer, map, time_ns);
+	if (got < 0)
+		return got;
+	steer_touch(steer, map->start_avma, end);
+	return belief_put(&process->belief, map->start_avma, end, number);
+}
+
 /* An unwinder in perf reads the image's tables through this. */
 static int show_unwind_map(struct steer *steer, struct steer_process *process,
 			   const struct images_code *code, uint64_t time_ns)
@@ -68,26 +79,15 @@ static int show_unwind_map(struct steer *steer, struct steer_process *process,
 	*slot = code->unwind_map;
 	const struct images_unwind_map *tables = &images->unwind_maps.items[code->unwind_map];
 	const struct images_image *image = &images->items.items[code->image];
-	return put_mmap(
-	    steer,
-	    &(struct perfdata_new_mmap2){ .pid = process->pid,
-					  .start_avma = tables->map.start_avma,
-					  .size = tables->map.size,
-					  .file_off = tables->map.file_off,
-					  .build_id = { image->build_id, sizeof(image->build_id) },
-					  .path = tables->path },
-	    time_ns);
-}
-
-int steer_put(struct steer *steer, struct steer_process *process, struct perfdata_new_mmap2 *map,
-	      uint32_t number, uint64_t time_ns)
-{
-	const uint64_t end = map->start_avma + map->size;
-	const int got = put_mmap(steer, map, time_ns);
-	if (got < 0)
-		return got;
-	steer_touch(steer, map->start_avma, end);
-	return belief_put(&process->belief, map->start_avma, end, number);
+	struct perfdata_new_mmap2 map = {
+		.pid = process->pid,
+		.start_avma = tables->map.start_avma,
+		.size = tables->map.size,
+		.file_off = tables->map.file_off,
+		.build_id = { image->build_id, sizeof(image->build_id) },
+		.path = tables->path,
+	};
+	return steer_put(steer, process, &map, STEER_GONE, time_ns);
 }
 
 int steer_show_code(struct steer *steer, struct steer_process *process, uint32_t index,

@@ -111,6 +111,7 @@ struct process {
 	bool has_methods;            /* a dump of it tells what an interpreter runs */
 	uint64_t torn_offset;        /* of its dump */
 	uint64_t told_until_ns;      /* of the last record of its dumps; 0: they have no times */
+	uint64_t first_code_ns;      /* with keep_code: of all that has a time; 0: nothing has */
 	struct address_index loaded; /* what its dumps told of, by where the last one starts */
 	VECTOR(struct address_entry) told; /* all that, with what was replaced since */
 };

@@ -22,6 +22,10 @@ int load_keep_piece(struct load *load, const struct piece *piece)
 	if (!slot)
 		return STATUS_NO_MEMORY;
 	*slot = *piece;
+	struct process *process = load_process_find(load, piece->pid);
+	if (process && piece->time_ns &&
+	    (!process->first_code_ns || piece->time_ns < process->first_code_ns))
+		process->first_code_ns = piece->time_ns;
 	uint32_t *first = &load->first_pieces.items[piece->code];
 	if (!*first)
 		*first = (uint32_t)load->pieces.count;
@@ -77,14 +81,16 @@ static uint64_t extent_of(const struct load *load, const struct piece *piece, ui
 	return size;
 }
 
-/* Code without a time may be a later program's of the process than its first. */
+/* Asked at its time; what has none is in the space that the timeline chose for it. */
 static uint64_t size_of(const struct load *load, const struct piece *piece)
 {
 	if (piece->size)
 		return piece->size;
-	const uint64_t then = extent_of(load, piece, piece->time_ns);
-	const uint64_t last = piece->time_ns ? 0 : extent_of(load, piece, UINT64_MAX - 1);
-	return then > last ? then : last;
+	const struct process *process = load_process_find(load, piece->pid);
+	const uint64_t first_ns = process ? process->first_code_ns : 0;
+	if (piece->time_ns)
+		return extent_of(load, piece, piece->time_ns);
+	return extent_of(load, piece, first_ns ? first_ns : UINT64_MAX - 1);
 }
 
 /* A record that lies `before` the piece's LOAD. */

@@ -100,7 +100,7 @@ static bool is_right(struct check *check, const struct load_owner *owner, const 
 		return !seen->is_mapped || seen->is_data || !is_file_path(seen->path) ||
 		       !perf_model_process(&check->model, pid)->has_code;
 	default:
-		return !seen->is_image;
+		return !seen->symbol;
 	}
 }
 
@@ -151,6 +151,9 @@ static void see(struct check *check, const struct load_place *place)
 {
 	struct load_owner owner;
 	struct agreement *agreement = check->agreement;
+	/* Neither a process nor an address of user space. */
+	if (place->pid == UINT32_MAX || place->avma >= PERFDATA_CONTEXT_MAX)
+		return;
 	if (load_owner_at(check->load, place, &owner) < 0) {
 		agreement->gave_up = true;
 		return;

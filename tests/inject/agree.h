@@ -11,7 +11,7 @@
  *   code            the function of that name in an image, at the same distance from its start
  *   a mapped file   that file, at that offset
  *   memory          no file
- *   nobody          no image
+ *   nobody          no function
  *
  * A return address is looked up by perf as it is, by us a byte before. Where the two have different
  * owners perf cannot be told; then it must at least have the byte before right.

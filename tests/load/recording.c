@@ -49,6 +49,14 @@ static struct perf_event_attr attr_of(const struct recording *r, size_t event)
 	};
 }
 
+static void make_folder(struct recording *r)
+{
+	strncpy(r->dir, "/tmp/polyperf-load-XXXXXX", sizeof(r->dir) - 1);
+	if (!mkdtemp(r->dir))
+		abort();
+	(void)snprintf(r->path, sizeof(r->path), "%s/perf.data", r->dir);
+}
+
 void recording_begin_as(struct recording *r, const struct recording_shape *shape)
 {
 	*r = (struct recording){ .has_no_ids = shape->has_no_ids,
@@ -56,10 +64,8 @@ void recording_begin_as(struct recording *r, const struct recording_shape *shape
 	if (!r->sample_type)
 		r->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
-	strncpy(r->dir, "/tmp/polyperf-load-XXXXXX", sizeof(r->dir) - 1);
-	if (!mkdtemp(r->dir))
-		abort();
-	(void)snprintf(r->path, sizeof(r->path), "%s/perf.data", r->dir);
+	if (!shape->has_no_folder)
+		make_folder(r);
 	struct perf_event_attr attrs[EVENT_LIMIT];
 	uint64_t ids[EVENT_LIMIT];
 	struct perfdata_new_event events[EVENT_LIMIT];
@@ -219,17 +225,22 @@ void recording_file(struct recording *r, const char *name, struct bytes content)
 		abort();
 }
 
-static void write_file(struct recording *r)
+static void patch_header(struct recording *r)
 {
 	struct sink header = { 0 };
 	perfdata_header(&header, &r->layout);
 	memcpy(r->out.data, header.data, header.size);
 	sink_clear(&header);
+}
+
+static void write_file(struct recording *r)
+{
+	patch_header(r);
 	recording_file(r, "perf.data", sink_bytes(&r->out));
 	sink_clear(&r->out);
 }
 
-void recording_finish(struct recording *r)
+struct bytes recording_seal(struct recording *r)
 {
 	struct perfdata_new_feature version = { .feature = PERFDATA_FEATURE_VERSION };
 	r->layout.data_size = r->out.size - r->layout.data_offset;
@@ -238,7 +249,14 @@ void recording_finish(struct recording *r)
 		perfdata_features(&r->out, &r->layout, r->out.size, &version, 1);
 		sink_clear(&version.content);
 	}
-	write_file(r);
+	patch_header(r);
+	return sink_bytes(&r->out);
+}
+
+void recording_finish(struct recording *r)
+{
+	recording_file(r, "perf.data", recording_seal(r));
+	sink_clear(&r->out);
 }
 
 /* The records so far. */

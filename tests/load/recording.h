@@ -32,6 +32,7 @@ struct recording_shape {
 	uint64_t sample_type; /* 0: IP, TID, TIME, PERIOD, CALLCHAIN */
 	size_t event_count;   /* 0: one. Event i has the id 100 + i */
 	bool has_no_ids;
+	bool has_no_folder; /* nothing is written: recording_seal() is its end */
 };
 void recording_begin_as(struct recording *r, const struct recording_shape *shape);
 
@@ -80,6 +81,8 @@ struct recording_what {
 void recording_put_sample(struct recording *r, const struct recording_what *what);
 void recording_round(struct recording *r);
 void recording_finish(struct recording *r);
+/* The file as it would be written; r->out is to be cleared. */
+struct bytes recording_seal(struct recording *r);
 /* The same records with COMPRESSED around them, or in pipe mode. */
 void recording_finish_compressed(struct recording *r);
 void recording_finish_pipe(struct recording *r);

@@ -1,0 +1,143 @@
+#include "inject/world.h"
+
+#include <stdio.h>
+
+enum { START = 0x10000, PAGES = 12, PAGE = 0x1000, MS = 1000000 };
+
+static uint32_t any(struct world *w, uint32_t limit)
+{
+	return w->next(w->context) % limit;
+}
+
+static uint64_t any_place(struct world *w)
+{
+	const uint64_t at =
+	    any(w, 3) ? START + any(w, PAGES * PAGE / 16) * 16 : START + any(w, PAGES) * PAGE;
+	return any(w, 3) ? at : w->recent[any(w, WORLD_RECENT)];
+}
+
+static uint64_t any_size(struct world *w)
+{
+	return any(w, 4) ? 16 + any(w, 32) * 16 : 16 + any(w, 2 * PAGE);
+}
+
+/* Starts, ends, and whatever lies around them. */
+static uint64_t any_address(struct world *w)
+{
+	const uint64_t place = any_place(w);
+	return any(w, 3) ? place + any(w, 0x200) : place - any(w, 2);
+}
+
+static uint32_t any_pid(struct world *w)
+{
+	return WORLD_FIRST_PID + any(w, WORLD_PIDS);
+}
+
+static void add_code(struct world *w)
+{
+	char name[32];
+	const uint32_t pid = any_pid(w);
+	struct sink *dump = &w->dumps[pid - WORLD_FIRST_PID];
+	const uint64_t start = any_place(w);
+	const uint64_t size = any(w, 10) ? any_size(w) : 0;
+	const uint64_t late_ns = any(w, 3) ? 0 : any(w, 30) * MS;
+	(void)snprintf(name, sizeof(name), "code-%u", w->names++);
+	w->recent[any(w, WORLD_RECENT)] = start + (any(w, 2) ? size : 0);
+	dump_load(dump, pid, w->now_ns + late_ns, start, size, name);
+}
+
+static void change_code(struct world *w)
+{
+	const uint32_t pid = any_pid(w);
+	struct sink *dump = &w->dumps[pid - WORLD_FIRST_PID];
+	if (any(w, 2))
+		dump_unload(dump, pid, w->now_ns, w->recent[any(w, WORLD_RECENT)]);
+	else
+		dump_move(dump, pid, w->now_ns, w->recent[any(w, WORLD_RECENT)], any_place(w),
+			  any_size(w));
+}
+
+static void add_line(struct world *w)
+{
+	char line[64];
+	struct sink *map = &w->maps[any(w, WORLD_PIDS)];
+	const uint64_t start = any_place(w);
+	(void)snprintf(line, sizeof(line), "%llx %llx line-%u\n", (unsigned long long)start,
+		       (unsigned long long)(any(w, 8) ? any_size(w) : 0), any(w, 6));
+	w->recent[any(w, WORLD_RECENT)] = start;
+	sink_text(map, line);
+}
+
+static void add_mapping(struct world *w)
+{
+	static const char *const paths[] = {
+		"//anon",      "//anon",          "/memfd:doublemapper (deleted)",
+		"[anon:code]", "/nowhere/one.so", "/nowhere/two.so",
+		"[heap]",      "[vdso]"
+	};
+	const uint32_t kind = any(w, 9);
+	recording_map(&w->r, &(struct recording_map){
+				 .pid = any_pid(w),
+				 .time_ns = w->now_ns,
+				 .start_avma = START + any(w, PAGES) * PAGE,
+				 .size = (1 + any(w, 5)) * PAGE,
+				 .file_off = kind < 4 ? 0 : any(w, 4) * PAGE,
+				 .path = kind < 8 ? paths[kind] : w->program,
+			     });
+}
+
+static void change_process(struct world *w)
+{
+	const uint32_t pid = any_pid(w);
+	const uint32_t other = any_pid(w);
+	if (any(w, 3) == 0)
+		recording_comm(&w->r, pid, w->now_ns, "again", true);
+	else if (pid != other)
+		recording_fork(&w->r, pid, other, w->now_ns);
+}
+
+static void add_sample(struct world *w)
+{
+	uint64_t chain[6];
+	const size_t count = 1 + any(w, 6);
+	const uint32_t pid = any_pid(w);
+	for (size_t i = 0; i < count; i++)
+		chain[i] = any_address(w);
+	recording_sample(&w->r, pid, pid, w->now_ns, chain, count);
+}
+
+void world_step(struct world *w)
+{
+	const uint32_t kind = any(w, 20);
+	w->now_ns += any(w, 3) ? any(w, 3) * MS : any(w, 12) * MS;
+	if (kind < 4)
+		add_code(w);
+	else if (kind < 6)
+		change_code(w);
+	else if (kind < 7)
+		add_line(w);
+	else if (kind < 9)
+		add_mapping(w);
+	else if (kind < 10)
+		change_process(w);
+	else
+		add_sample(w);
+}
+
+void world_begin(struct world *w, const struct recording_shape *shape)
+{
+	recording_begin_as(&w->r, shape);
+	w->now_ns = 1000 * MS;
+	for (uint32_t i = 0; i < WORLD_PIDS; i++) {
+		dump_begin(&w->dumps[i], WORLD_FIRST_PID + i);
+		recording_comm(&w->r, WORLD_FIRST_PID + i, 1, "app", false);
+	}
+}
+
+void world_clear(struct world *w)
+{
+	for (uint32_t i = 0; i < WORLD_PIDS; i++) {
+		sink_clear(&w->dumps[i]);
+		sink_clear(&w->maps[i]);
+	}
+}
