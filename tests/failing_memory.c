@@ -2,6 +2,7 @@
 
 static size_t left;
 static bool has_failed;
+static size_t asked_bytes;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -14,6 +15,7 @@ void memory_fail_at(size_t n)
 {
 	left = n;
 	has_failed = false;
+	asked_bytes = 0;
 }
 
 bool memory_has_failed(void)
@@ -21,8 +23,14 @@ bool memory_has_failed(void)
 	return has_failed;
 }
 
-static bool fails(void)
+size_t memory_asked_bytes(void)
 {
+	return asked_bytes;
+}
+
+static bool fails(size_t size)
+{
+	asked_bytes += size;
 	if (!left || --left)
 		return false;
 	has_failed = true;
@@ -31,15 +39,15 @@ static bool fails(void)
 
 void *__wrap_malloc(size_t size)
 {
-	return fails() ? NULL : __real_malloc(size);
+	return fails(size) ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-	return fails() ? NULL : __real_calloc(count, size);
+	return fails(count * size) ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-	return fails() ? NULL : __real_realloc(old, size);
+	return fails(size) ? NULL : __real_realloc(old, size);
 }

@@ -24,4 +24,7 @@ void memory_fail_at(size_t n);
 /* True if it has come to that allocation. */
 bool memory_has_failed(void);
 
+/* How many bytes were asked for since the last memory_fail_at(). */
+size_t memory_asked_bytes(void);
+
 #endif

@@ -22,7 +22,15 @@ struct group {
 	uint32_t first; /* index + 1 */
 	uint32_t last;
 	uint32_t count;
+	uint32_t last_mapping; /* into build.mappings: index + 1 */
 	bool has_unwinding;
+};
+
+/* Of a process whose image has tables for unwinding. */
+struct mapping {
+	uint64_t start_avma;
+	uint64_t size;
+	uint32_t before; /* another one of the process: index + 1 */
 };
 
 struct build {
@@ -31,6 +39,7 @@ struct build {
 	const struct images_options *options;
 	VECTOR(struct group) groups;
 	struct idmap group_of_pid;
+	VECTOR(struct mapping) mappings;
 	uint32_t *next; /* by code: index + 1 */
 	struct sink name;
 	struct arena names; /* of the image being built */
@@ -174,8 +183,22 @@ static int add_function(struct build *build, struct image *image, struct lines *
 	return got;
 }
 
-/* Tables for unwinding must not come to lie where the process has anything else. */
-static int avoid_mappings(struct build *build, struct image *image, uint32_t pid)
+static int take_mapping(struct build *build, const struct perfdata_mmap *map)
+{
+	const uint32_t index = idmap_get(&build->group_of_pid, map->pid);
+	struct group *group = index ? &build->groups.items[index - 1] : NULL;
+	if (!group || !group->has_unwinding)
+		return 0;
+	struct mapping *mapping = vector_push(&build->mappings);
+	if (!mapping)
+		return STATUS_NO_MEMORY;
+	*mapping = (struct mapping){ map->start_avma, map->size, group->last_mapping };
+	group->last_mapping = (uint32_t)build->mappings.count;
+	return 0;
+}
+
+/* One walk over the recording for all its processes. */
+static int take_mappings(struct build *build)
 {
 	struct perfdata *perf = load_recording(build->load);
 	struct perfdata_record record;
@@ -184,8 +207,20 @@ static int avoid_mappings(struct build *build, struct image *image, uint32_t pid
 	perfdata_rewind(perf);
 	while (got == 0 && perfdata_next(perf, &record) > 0)
 		if ((record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2) &&
-		    perfdata_decode_mmap(perf, &record, &map) == 0 && map.pid == pid)
-			got = image_avoid(image, map.start_avma, map.size);
+		    perfdata_decode_mmap(perf, &record, &map) == 0)
+			got = take_mapping(build, &map);
+	return got;
+}
+
+/* Tables for unwinding must not come to lie where the process has anything else. */
+static int avoid_mappings(const struct build *build, struct image *image, const struct group *group)
+{
+	int got = 0;
+	for (uint32_t i = group->last_mapping; got == 0 && i;
+	     i = build->mappings.items[i - 1].before) {
+		const struct mapping *mapping = &build->mappings.items[i - 1];
+		got = image_avoid(image, mapping->start_avma, mapping->size);
+	}
 	return got;
 }
 
@@ -279,8 +314,8 @@ static int build_one(struct build *build, const struct group *group)
 	struct lines lines = { .image = image, .last_source = UINT32_MAX };
 	for (uint32_t i = group->first; got == 0 && i; i = build->next[i - 1])
 		got = add_function(build, image, &lines, i - 1);
-	if (got == 0 && group->has_unwinding && build->options->has_stacks)
-		got = avoid_mappings(build, image, group->pid);
+	if (got == 0)
+		got = avoid_mappings(build, image, group);
 	if (got == 0)
 		got = image_finish(image);
 	if (got == 0)
@@ -295,10 +330,13 @@ int images_build(struct images *images, struct load *load, const struct images_o
 {
 	struct build build = { .images = images, .load = load, .options = options };
 	int got = sort_out(&build);
+	if (got == 0 && options->has_stacks)
+		got = take_mappings(&build);
 	for (size_t i = 0; got == 0 && i < build.groups.count; i++)
 		got = build_one(&build, &build.groups.items[i]);
 	vector_clear(&build.groups);
 	idmap_clear(&build.group_of_pid);
+	vector_clear(&build.mappings);
 	sink_clear(&build.name);
 	free(build.next);
 	return got;

@@ -5,6 +5,7 @@
 #include "failing_memory.h"
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { ADDRESSES = 1200, SPACES = 4 };
@@ -136,11 +137,40 @@ static void survives_without_memory(void **state)
 	}
 }
 
+/* A server of many functions whose thousand children each make one more. */
+static void children_share_what_they_do_not_change(void **state)
+{
+	(void)state;
+	enum { FUNCTIONS = 10000, CHILDREN = 1000, MOST_BYTES = 16 << 20 };
+	struct belief **children = calloc(CHILDREN, sizeof(struct belief *));
+	struct belief *parent = belief_new();
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		assert_int_equal(belief_put(&parent, i * 16, i * 16 + 8, i), 0);
+	memory_fail_at(0);
+	for (uint32_t i = 0; i < CHILDREN; i++) {
+		children[i] = belief_share(parent);
+		assert_int_equal(belief_put(&children[i], i * 16 + 4, i * 16 + 12, FUNCTIONS + i),
+				 0);
+	}
+	assert_true(memory_asked_bytes() < MOST_BYTES);
+	for (uint32_t i = 0; i < CHILDREN; i++) {
+		uint64_t start;
+		uint64_t end;
+		assert_int_equal(belief_at(children[i], i * 16 + 5, &start, &end), FUNCTIONS + i);
+		assert_int_equal(belief_at(children[i], (i + 1) * 16 + 5, &start, &end), i + 1);
+		assert_int_equal(belief_at(parent, i * 16 + 5, &start, &end), i);
+		belief_free(children[i]);
+	}
+	belief_free(parent);
+	free(children);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(does_as_the_rules_say),
 		cmocka_unit_test(reaches_to_the_last_address),
+		cmocka_unit_test(children_share_what_they_do_not_change),
 		cmocka_unit_test(survives_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
