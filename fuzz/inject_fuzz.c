@@ -1,6 +1,7 @@
 /* Hostile recordings through all of inject: stock perf must name what our own reports name, and a
  * run that fails must leave nothing. An even first byte: the rest is a perf.data file, then what
- * its zip is to hold; an odd one: the rest chooses what processes do in a small world.
+ * its zip is to hold; an odd one: the rest chooses what processes do in a small world, with 2 in it
+ * one of stacks to unwind.
  */
 #include "base/bytes.h"
 #include "bundle/bundle.h"
@@ -158,10 +159,12 @@ static void add_world(struct world *w, int fd)
 		abort();
 }
 
-static void run_world(struct cursor *c)
+static void run_world(struct cursor *c, bool has_stacks)
 {
 	struct world w = { .next = next_number, .context = c, .program = "/bin/true" };
-	world_begin(&w, &(struct recording_shape){ .has_no_folder = true });
+	world_begin(&w,
+		    &(struct recording_shape){ .sample_type = has_stacks ? world_with_stacks : 0,
+					       .has_no_folder = true });
 	for (int i = 0; i < STEPS_LIMIT && cursor_left(c); i++)
 		world_step(&w);
 	const int fd = file_of(recording_seal(&w.r));
@@ -176,8 +179,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cursor c = cursor_over((struct bytes){ data, size });
 	make_folder();
-	if (cursor_u8(&c) % 2)
-		run_world(&c);
+	const uint8_t kind = cursor_u8(&c);
+	if (kind & 1)
+		run_world(&c, kind & 2);
 	else
 		run_bytes(&c);
 	return 0;

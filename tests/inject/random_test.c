@@ -34,7 +34,8 @@ static size_t run(uint64_t number)
 	uint64_t seed = number * 77 + 5;
 	struct world w = { .next = next_random, .context = &seed, .program = program };
 	assert_true(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
-	world_begin(&w, &(struct recording_shape){ 0 });
+	const uint64_t type = number % 4 == 3 ? world_with_stacks : 0;
+	world_begin(&w, &(struct recording_shape){ .sample_type = type });
 	for (uint32_t i = 0; i < STEPS; i++)
 		world_step(&w);
 	write_files(&w);

@@ -1,5 +1,9 @@
 #include "inject/world.h"
 
+#include "image/build.h"
+
+#include "format/perfdata/layout.h"
+
 #include <stdio.h>
 
 enum { START = 0x10000, PAGES = 12, PAGE = 0x1000, MS = 1000000 };
@@ -33,6 +37,14 @@ static uint32_t any_pid(struct world *w)
 	return WORLD_FIRST_PID + any(w, WORLD_PIDS);
 }
 
+static void tell_unwinding(struct sink *dump, uint64_t size)
+{
+	size_t hdr_size;
+	struct sink tables = build_unwinding(size, &hdr_size);
+	dump_unwinding(dump, sink_bytes(&tables), hdr_size);
+	sink_clear(&tables);
+}
+
 static void add_code(struct world *w)
 {
 	char name[32];
@@ -43,6 +55,8 @@ static void add_code(struct world *w)
 	const uint64_t late_ns = any(w, 3) ? 0 : any(w, 30) * MS;
 	(void)snprintf(name, sizeof(name), "code-%u", w->names++);
 	w->recent[any(w, WORLD_RECENT)] = start + (any(w, 2) ? size : 0);
+	if (w->has_unwinding && size)
+		tell_unwinding(dump, size);
 	dump_load(dump, pid, w->now_ns + late_ns, start, size, name);
 }
 
@@ -124,9 +138,14 @@ void world_step(struct world *w)
 		add_sample(w);
 }
 
+const uint64_t world_with_stacks = PERFDATA_SAMPLE_IP | PERFDATA_SAMPLE_TID | PERFDATA_SAMPLE_TIME |
+				   PERFDATA_SAMPLE_CALLCHAIN | PERFDATA_SAMPLE_REGS_USER |
+				   PERFDATA_SAMPLE_STACK_USER;
+
 void world_begin(struct world *w, const struct recording_shape *shape)
 {
 	recording_begin_as(&w->r, shape);
+	w->has_unwinding = w->r.sample_type & PERFDATA_SAMPLE_STACK_USER;
 	w->now_ns = 1000 * MS;
 	for (uint32_t i = 0; i < WORLD_PIDS; i++) {
 		dump_begin(&w->dumps[i], WORLD_FIRST_PID + i);

@@ -26,10 +26,14 @@ struct world {
 	struct sink dumps[WORLD_PIDS];
 	struct sink maps[WORLD_PIDS];
 	/* Its own. */
+	bool has_unwinding; /* where samples have pieces of stack, code has tables */
 	uint64_t now_ns;
 	unsigned names;
 	uint64_t recent[WORLD_RECENT]; /* starts and ends of code, to be met again */
 };
+
+/* IP, TID, TIME, CALLCHAIN, and a piece of stack that is empty. */
+extern const uint64_t world_with_stacks;
 
 void world_begin(struct world *w, const struct recording_shape *shape);
 void world_step(struct world *w);
