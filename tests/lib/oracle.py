@@ -26,7 +26,9 @@ KERNEL = -1  # where a process id is wanted
 Sample = collections.namedtuple("Sample", "pid tid time frames")
 Mapping = collections.namedtuple("Mapping", "pid time start end path")
 Fork = collections.namedtuple("Fork", "pid time parent")
-Code = collections.namedtuple("Code", "time start end name")
+# `index` and `code` are known of a jitdump's loads alone.
+Code = collections.namedtuple("Code", "time start end name index code", defaults=(None, b""))
+Line = collections.namedtuple("Line", "offset line column file")  # from this offset on
 
 
 # --- perf.data ---
@@ -53,7 +55,14 @@ def addresses_of(chain):
     return addresses
 
 
-def read_sample(body, sample_type):
+def stock_addresses_of(chain):
+    """As stock perf walks it: with what is no address, but nothing at all if a mark is unknown."""
+    if any(word >= CONTEXT_FLOOR and word not in (CONTEXT_KERNEL, CONTEXT_USER) for word in chain):
+        return []
+    return [word for word in chain if word < CONTEXT_FLOOR]
+
+
+def read_sample(body, sample_type, walk=addresses_of):
     at = 8 if sample_type & IDENTIFIER else 0
     ip = pid = tid = time = 0
     if sample_type & IP:
@@ -67,7 +76,7 @@ def read_sample(body, sample_type):
     if sample_type & CALLCHAIN and not sample_type & READ:
         count = struct.unpack_from("<Q", body, at)[0]
         chain = struct.unpack_from(f"<{count}Q", body, at + 8)
-        frames = addresses_of(chain) or [ip]
+        frames = walk(chain) or [ip]
     return Sample(pid, tid, time, frames)
 
 
@@ -140,13 +149,13 @@ def read_recording(data):
     return [read_sample(body, sample_type) for kind, _, body in records if kind == RECORD_SAMPLE]
 
 
-def read_events(data):
+def read_events(data, walk=addresses_of):
     """Samples, forks and executable mappings in the order of time."""
     records, sample_type = read_records(data)
     events = []
     for kind, misc, body in records:
         if kind == RECORD_SAMPLE:
-            events.append(read_sample(body, sample_type))
+            events.append(read_sample(body, sample_type, walk))
         elif kind == RECORD_FORK:
             pid, parent = struct.unpack_from("<II", body)
             events.append(Fork(pid, struct.unpack_from("<Q", body, 16)[0], parent))
@@ -184,11 +193,15 @@ class Memory:
         elif isinstance(event, Fork) and event.pid != event.parent:
             self.mappings[event.pid] = list(self.mappings[event.parent])
 
-    def path_at(self, pid, address):
+    def mapping_at(self, pid, address):
         for mapping in reversed(self.mappings[pid]):
             if mapping.start <= address < mapping.end:
-                return mapping.path
+                return mapping
         return None
+
+    def path_at(self, pid, address):
+        mapping = self.mapping_at(pid, address)
+        return mapping.path if mapping else None
 
     def in_file(self, pid, address):
         path = self.path_at(pid, address)
@@ -219,13 +232,77 @@ def read_jitdump(data):
         if size < 16 or at + size > len(data):
             break
         if kind == 0:
-            start, length = struct.unpack_from("<QQ", data, at + 32)
+            start, length, index = struct.unpack_from("<QQQ", data, at + 32)
             end_of_name = data.index(b"\0", at + 56)
             name = data[at + 56:end_of_name].decode(errors="surrogateescape")
-            loads.append(Code(time, start, start + length, name))
+            code = data[end_of_name + 1:at + size][:length]
+            loads.append(Code(time, start, start + length, name, index, code))
         assert kind != 1, "no capture has moved code"
         at += size
     return sorted(loads, key=lambda load: load.time)
+
+
+ELF_HEADER_SIZE = 0x40  # V8 and LLVM add it to the address of each line
+
+
+def read_lines(data):
+    """(load, its lines) for each load with DEBUG_INFO before it."""
+    at, pad = struct.unpack_from("<I", data, 8)[0], struct.unpack_from("<I", data, 16)[0]
+    pending, with_lines, vmas_zero = {}, [], False
+    while at + 16 <= len(data):
+        kind, size, time = struct.unpack_from("<IIQ", data, at)
+        if size < 16 or at + size > len(data):
+            break
+        if kind == 2:
+            start, count = struct.unpack_from("<QQ", data, at + 16)
+            pending[start] = read_debug_entries(data[at + 32:at + size], start, count)
+        elif kind == 0:
+            vma, start, length, index = struct.unpack_from("<QQQQ", data, at + 24)
+            name_end = data.index(b"\0", at + 56)
+            name = data[at + 56:name_end].decode(errors="surrogateescape")
+            code = data[name_end + 1:at + size][:length]
+            vmas_zero |= vma == 0
+            if pending.get(start):
+                load = Code(time, start, start + length, name, index, code)
+                with_lines.append((load, pending.pop(start)))
+        at += size
+    biased = pad == 0xdeadbeef or vmas_zero
+    return [(load, put_right(load, lines, biased)) for load, lines in with_lines]
+
+
+def read_debug_entries(body, start, count):
+    """All names of a V8 record are alike, which helps where they were overwritten, NULs and all."""
+    if count == 0:
+        return []
+    stride = len(body.rstrip(b"\0")) // count + 1
+    even = all(body[(k + 1) * stride - 1:(k + 1) * stride] == b"\0" for k in range(count))
+    alike = even and len({body[k * stride + 16:(k + 1) * stride] for k in range(count)}) == 1
+    lines, at = [], 0
+    for _ in range(count):
+        address, line, column = struct.unpack_from("<Qii", body, at)
+        end = at + stride - 1 if alike else body.index(b"\0", at + 16)
+        lines.append(Line(address - start, line, column, body[at + 16:end]))
+        at = end + 1
+    return lines
+
+
+def put_right(load, lines, biased):
+    """Without the 0x40, and with what the load's name says of an overwritten file name."""
+    repaired = []
+    for offset, line, column, file in lines:
+        if b"\0" in file or not file.isascii() or any(byte < 32 for byte in file):
+            symbol = re.sub(r":\d+:\d+$", "", load.name).encode(errors="surrogateescape")
+            assert symbol.endswith(file[16:]) and len(file) > 16, f"{load.name}: {file}"
+            file = symbol[-len(file):]
+        offset -= ELF_HEADER_SIZE if biased else 0
+        repaired.append(Line(max(offset, 0), line, column, file.decode(errors="surrogateescape")))
+    return sorted(repaired, key=lambda entry: entry.offset)
+
+
+def line_at(lines, offset):
+    """The last line that begins at or before the offset; None if none does."""
+    before = [entry for entry in lines if entry.offset <= offset]
+    return before[-1] if before else None
 
 
 def read_map(data):
