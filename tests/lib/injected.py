@@ -2,8 +2,10 @@
 against the oracle where they differ.
 """
 import collections
+import os
 import re
 
+import elf
 import oracle
 import polyperf
 import stock
@@ -165,22 +167,25 @@ def show(frame):
     return f"{frame.name}{offset} ({frame.dso.rpartition('/')[2]})"
 
 
-def size_at_end(truth, sample, depth):
-    """Whether a caller's return address lies where its code ends: perf looks at the address
-    itself, not at the call before it.
-    """
-    for event, _ in truth.samples.get((sample.tid, sample.time), []):
-        if 0 < depth < len(event.frames):
-            address = event.frames[depth]
-            if truth.owner(event, address) != truth.owner(event, address - 1):
-                before = truth.owner(event, address - 1)
-                after = truth.owner(event, address)
-                if before[0] != after[0] or before[1] is None or after[1] != before[1] + 1:
-                    return True
-    return False
+def sizes_of(target):
+    """The sizes of the functions in the images of an injected recording, by name."""
+    sizes = collections.defaultdict(set)
+    for path in images(target):
+        for symbol in elf.Image(path.read_bytes()).functions():
+            sizes[symbol.name.strip()].add(symbol.size)
+    return sizes
 
 
-def compare_with_own(stock_samples, own_samples, truth):
+def is_at_end(seen, wanted, depth, sizes):
+    """Whether code ends with a call: perf looks at the return address, not at the call."""
+    if depth == 0:
+        return False
+    if stock.is_code(wanted.dso) and wanted.offset is not None:
+        return wanted.offset in sizes[wanted.name]
+    return stock.is_image(seen.dso) and seen.offset == 0
+
+
+def compare_with_own(stock_samples, own_samples, sizes):
     """perf on what we injected against `polyperf script` on the input: JIT names alone."""
     faults, at_end, equal = collections.Counter(), 0, 0
     for seen, wanted in paired(stock_samples, own_samples, faults):
@@ -190,14 +195,14 @@ def compare_with_own(stock_samples, own_samples, truth):
             faults[f"perf shows {len(seen.frames)} frames, polyperf {len(wanted.frames)}"] += 1
             continue
         for depth, (one, other) in enumerate(zip(seen.frames, wanted.frames)):
-            in_code = stock.is_image(other.dso) and other.name != stock.UNKNOWN
+            in_code = stock.is_code(other.dso) and other.name != stock.UNKNOWN
             if not in_code and not stock.is_image(one.dso):
                 continue
-            if in_code and same(one, other):
+            if in_code and stock.is_image(one.dso) and same(one, other):
                 equal += 1
             elif other.trust == "stale" and one.name == stock.UNKNOWN:
                 continue  # the code was overwritten: no name is as good as its old one
-            elif truth and size_at_end(truth, seen, depth):
+            elif is_at_end(one, other, depth, sizes):
                 at_end += 1
             else:
                 faults[f"{'caller' if depth else 'leaf'}: perf shows {show(one)}, "
@@ -205,8 +210,14 @@ def compare_with_own(stock_samples, own_samples, truth):
     return equal, at_end, +faults
 
 
-def inject(program, recording, target, *options, **keywords):
-    polyperf.run(program, "inject", "-i", recording, "-o", target, *options, **keywords)
+def environment(folder):
+    """Where nothing leads out of the folder."""
+    return {**os.environ, "HOME": str(folder), "PERF_CONFIG": "/dev/null", "DEBUGINFOD_URLS": ""}
+
+
+def inject(program, recording, target, *options):
+    polyperf.run(program, "inject", "-i", recording, "-o", target, *options,
+                 env=environment(target.parent))
     return target
 
 

@@ -222,52 +222,57 @@ def samples_in_anonymous_code(data):
 
 # --- what the runtime says ---
 
-def read_jitdump(data):
-    """Loads in the order of time. A record that cannot be right ends the file."""
+def jitdump_records(data):
+    """(kind, time, body) of each. A record that cannot be right ends the file."""
     assert data[:4] == b"DTiJ", "not a little-endian jitdump"
     at = struct.unpack_from("<I", data, 8)[0]
-    loads = []
     while at + 16 <= len(data):
         kind, size, time = struct.unpack_from("<IIQ", data, at)
         if size < 16 or at + size > len(data):
             break
-        if kind == 0:
-            start, length, index = struct.unpack_from("<QQQ", data, at + 32)
-            end_of_name = data.index(b"\0", at + 56)
-            name = data[at + 56:end_of_name].decode(errors="surrogateescape")
-            code = data[end_of_name + 1:at + size][:length]
-            loads.append(Code(time, start, start + length, name, index, code))
-        assert kind != 1, "no capture has moved code"
+        yield kind, time, data[at + 16:at + size]
         at += size
+
+
+def read_load(time, body):
+    start, length, index = struct.unpack_from("<QQQ", body, 16)
+    end_of_name = body.index(b"\0", 40)
+    name = body[40:end_of_name].decode(errors="surrogateescape")
+    return Code(time, start, start + length, name, index, body[end_of_name + 1:][:length])
+
+
+def read_jitdump(data):
+    """Loads in the order of time."""
+    loads = []
+    for kind, time, body in jitdump_records(data):
+        assert kind != 1, "no capture has moved code"
+        if kind == 0:
+            loads.append(read_load(time, body))
     return sorted(loads, key=lambda load: load.time)
 
 
 ELF_HEADER_SIZE = 0x40  # V8 and LLVM add it to the address of each line
 
 
+def is_biased(data):
+    """V8 fills the header's padding, LLVM knows no virtual address."""
+    return struct.unpack_from("<I", data, 16)[0] == 0xdeadbeef or any(
+        body[8:16] == bytes(8) for kind, _, body in jitdump_records(data) if kind == 0)
+
+
 def read_lines(data):
     """(load, its lines) for each load with DEBUG_INFO before it."""
-    at, pad = struct.unpack_from("<I", data, 8)[0], struct.unpack_from("<I", data, 16)[0]
-    pending, with_lines, vmas_zero = {}, [], False
-    while at + 16 <= len(data):
-        kind, size, time = struct.unpack_from("<IIQ", data, at)
-        if size < 16 or at + size > len(data):
-            break
+    pending, found = {}, []
+    for kind, time, body in jitdump_records(data):
         if kind == 2:
-            start, count = struct.unpack_from("<QQ", data, at + 16)
-            pending[start] = read_debug_entries(data[at + 32:at + size], start, count)
+            start, count = struct.unpack_from("<QQ", body)
+            pending[start] = read_debug_entries(body[16:], start, count)
         elif kind == 0:
-            vma, start, length, index = struct.unpack_from("<QQQQ", data, at + 24)
-            name_end = data.index(b"\0", at + 56)
-            name = data[at + 56:name_end].decode(errors="surrogateescape")
-            code = data[name_end + 1:at + size][:length]
-            vmas_zero |= vma == 0
-            if pending.get(start):
-                load = Code(time, start, start + length, name, index, code)
-                with_lines.append((load, pending.pop(start)))
-        at += size
-    biased = pad == 0xdeadbeef or vmas_zero
-    return [(load, put_right(load, lines, biased)) for load, lines in with_lines]
+            load = read_load(time, body)
+            if pending.get(load.start):
+                found.append((load, pending.pop(load.start)))
+    biased = is_biased(data)
+    return [(load, put_right(load, lines, biased)) for load, lines in found]
 
 
 def read_debug_entries(body, start, count):

@@ -115,3 +115,8 @@ def maps_in_tmp(maps):
 def is_image(dso):
     """A file with code of a process, of perf's injection or of ours."""
     return re.search(r"(?:^|/)jitted-[^/]*\.so$", dso) is not None
+
+
+def is_code(dso):
+    """What polyperf, and perf without injection, say where a program made code."""
+    return is_image(dso) or re.search(r"(?:^|/)perf-\d+\.map$", dso) is not None
