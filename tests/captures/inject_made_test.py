@@ -321,15 +321,15 @@ class Ways(Case):
         self.assertEqual(made, {target, *injected.images(target)})
         self.assertEqual(len(injected.images(target)), 1)
 
-    def test_sampled_only(self):
+    def test_all_code_or_what_was_hit(self):
         self.fill()
         for k in range(500):
             self.load(100, BASE + 0x40000 + k * 0x100, 0x100, f"idle{k}")
-        whole = self.check()
-        sampled = injected.inject(PROGRAM, self.write(), self.folder / "few.data", "--sampled")
-        self.check_leaves(self.perf.script(sampled))
+        hit = self.check()
+        whole = injected.inject(PROGRAM, self.write(), self.folder / "all.data", "--all")
+        self.check_leaves(self.perf.script(whole))
+        self.assertEqual(len(injected.sizes_of(hit)), 50)
         self.assertEqual(len(injected.sizes_of(whole)), 550)
-        self.assertEqual(len(injected.sizes_of(sampled)), 50)
 
     def test_human_names(self):
         self.load(10, BASE + 0x1000, 0x100, "JS:*alpha /home/u/work.js:2:32")

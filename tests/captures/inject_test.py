@@ -72,7 +72,8 @@ def of_own(program, capture, folder):
         frames += equal
     if frames < FEW_FRAMES.get(capture, injected.FLOOR):
         faults[f"only {frames} frames in JIT code"] += 1
-    return report(faults) + image_faults(ours_at, dumps)
+    whole = injected.inject(program, recording, folder / "all.data", "--all")
+    return report(faults) + image_faults(whole, dumps)
 
 
 def image_faults(ours_at, dumps):

@@ -291,11 +291,23 @@ def read_debug_entries(body, start, count):
     return lines
 
 
+def is_damaged(file):
+    """Whether other bytes were written over the name, by chance never text."""
+    return not file.isascii() or any(byte < 32 for byte in file)
+
+
+def damaged_lines(data):
+    """Starts of the code of whose lines the file's name was overwritten."""
+    return {struct.unpack_from("<Q", body)[0] for kind, _, body in jitdump_records(data)
+            if kind == 2 and any(is_damaged(entry.file) for entry in read_debug_entries(
+                body[16:], *struct.unpack_from("<QQ", body)))}
+
+
 def put_right(load, lines, biased):
     """Without the 0x40, and with what the load's name says of an overwritten file name."""
     repaired = []
     for offset, line, column, file in lines:
-        if b"\0" in file or not file.isascii() or any(byte < 32 for byte in file):
+        if is_damaged(file):
             symbol = re.sub(r":\d+:\d+$", "", load.name).encode(errors="surrogateescape")
             assert symbol.endswith(file[16:]) and len(file) > 16, f"{load.name}: {file}"
             file = symbol[-len(file):]
