@@ -6,30 +6,22 @@
 Cases: layout and list (perf buildid-cache), report, archive, debuginfod. BUSY, an ELF file with a
 build id, stands for an image.
 """
-import contextlib
-import fcntl
 import os
 import pathlib
 import re
 import shutil
-import socket
-import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
-import time
-import urllib.error
-import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
+import debuginfod
 import live
 import polyperf
 
 PID = 4242
-PORT = 18002
-INSIDE = "--inside"
 
 
 def need(*programs):
@@ -124,73 +116,19 @@ def archive_faults(store):
     return [] if "spin_in_busy" in report else [f"not in the archive: {report[-1000:]}"]
 
 
-# --- a debuginfod, in a network of its own: it listens on every address ---
-
-
-def enter_network(arguments):
-    need("debuginfod", "debuginfod-find", "unshare")
-    words = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-n"]
-    probe = subprocess.run([*words, "true"], capture_output=True, text=True)
-    if probe.returncode:
-        polyperf.skip(f"{' '.join(words)}: {probe.stderr.strip()}")
-    done = subprocess.run([*words, sys.executable, "-B", __file__, *arguments, INSIDE])
-    sys.exit(done.returncode)
-
-
-def bring_loopback_up():
-    SIOCSIFFLAGS, IFF_UP = 0x8914, 1
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
-
-
-@contextlib.contextmanager
-def server(folder, state):
-    log = open(state / "log", "w")
-    process = subprocess.Popen(["debuginfod", "-F", "-p", str(PORT), "-d", state / "db.sqlite",
-                                "-t", "60", "-g", "0", folder], stdout=log, stderr=log)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def wait_for(build_id, process, state):
-    """The server scans the folder first."""
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(
-                    f"http://127.0.0.1:{PORT}/buildid/{build_id}/executable") as answer:
-                return answer.status == 200
-        except (urllib.error.URLError, ConnectionError):
-            if process.poll() is not None:
-                break
-            time.sleep(0.1)
-    print((state / "log").read_text()[-2000:])
-    return False
-
-
 def debuginfod_faults(store):
-    bring_loopback_up()
     state = store.folder / "state"
     state.mkdir()
     image = pathlib.Path(store.put(cache=False))
-    environment = {**os.environ, "DEBUGINFOD_URLS": f"http://127.0.0.1:{PORT}",
-                   "DEBUGINFOD_CACHE_PATH": str(state / "client")}
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        environment.pop(variable, None)
-        os.environ.pop(variable, None)
     faults = []
-    with server(store.folder / "OUT.data.d", state) as process:
-        if not wait_for(store.build_id, process, state):
+    with debuginfod.serving(store.folder / "OUT.data.d", state) as server:
+        if not server.wait_for(store.build_id):
             return ["the server does not know the build id"]
         for what in ("executable", "debuginfo"):
-            found = polyperf.run("debuginfod-find", what, store.build_id, env=environment)
-            if pathlib.Path(found.stdout.strip()).read_bytes() != image.read_bytes():
-                faults.append(f"{what}: another file")
-        unknown = subprocess.run(["debuginfod-find", "executable", "00" * 20], env=environment,
-                                 capture_output=True)
-        if unknown.returncode == 0:
+            found = server.find(what, store.build_id)
+            if found is None or found.read_bytes() != image.read_bytes():
+                faults.append(f"{what}: another file, or none")
+        if server.find("executable", "00" * 20):
             faults.append("the server knows what is not there")
     return faults
 
@@ -200,10 +138,9 @@ CASES = {"layout": layout_faults, "list": list_faults, "report": report_faults,
 
 
 def main():
-    arguments = [word for word in sys.argv[1:] if word != INSIDE]
-    program, busy, case = arguments
-    if case == "debuginfod" and INSIDE not in sys.argv:
-        enter_network(arguments)
+    program, busy, case = sys.argv[1:]
+    if case == "debuginfod":
+        debuginfod.enter_network()
     need("readelf")
     if case != "debuginfod":
         need("perf")
