@@ -200,7 +200,8 @@ static void put_segments(struct image *image, struct sink *out)
 	const struct section *s = image->sections;
 	const struct section *absent = &s[SECTION_ABSENT];
 	const Elf64_Phdr load = { .p_type = PT_LOAD,
-				  .p_flags = PF_R | PF_X,
+				  /* Checkers want code in what is executable. */
+				  .p_flags = s[SECTION_TEXT].size ? PF_R | PF_X : PF_R,
 				  .p_filesz = image->code_end,
 				  .p_memsz =
 				      absent->size ? absent->off + absent->size : image->code_end,

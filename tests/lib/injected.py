@@ -114,9 +114,19 @@ def why_stock_is_wrong(truth, sample, address, mapping, theirs):
     return None
 
 
-def judge(truth, sample, address, mapping, frames):
+def is_behind_end(truth, sample, address):
+    """Whether a return address is no longer in the code that called: a call ends it."""
+    owner, before = truth.owner(sample, address), truth.owner(sample, address - 1)
+    return before[0] is not None and (owner[0] != before[0] or owner[1] != before[1] + 1)
+
+
+def judge(truth, sample, depth, mapping, frames):
     """Which of both is right, by the oracle, and why the other is not."""
     theirs, ours = frames
+    address = sample.frames[depth]
+    # perf takes the address itself: what follows called nobody.
+    if depth > 0 and ours.name == stock.UNKNOWN and is_behind_end(truth, sample, address):
+        return "a call ends the code"
     name, offset, _ = truth.owner(sample, address)
     if (shown(ours.name), ours.offset) == (name, offset):
         return why_stock_is_wrong(truth, sample, address, mapping, theirs)
@@ -153,7 +163,7 @@ def compare_with_stock(theirs, ours, truth, leaf_only=False):
                 continue
             reason = None
             if event and depth < len(event.frames):
-                reason = judge(truth, event, event.frames[depth], mapped[depth], frames)
+                reason = judge(truth, event, depth, mapped[depth], frames)
             if reason:
                 explained[reason] += 1
             else:
