@@ -397,6 +397,30 @@ class WherePerfIsWrong(Case):
             samples = self.perf.script(path)
         self.assertEqual(samples[0].frames[0].name, stock.UNKNOWN)
 
+    def test_lines_of_a_map_overlap(self):
+        self.dump = handmade.Dump(PID)
+        perf_map = self.folder / f"perf-{PID}.map"
+        perf_map.write_text(f"{BASE + 0x1000:x} 100 first\n{BASE + 0x1000:x} 80 second\n")
+        self.expect(15, BASE + 0x1010, "second")
+        path = self.write()
+        self.check(path)
+        with stock.maps_in_tmp([perf_map]):
+            samples = self.perf.script(path)
+        self.assertNotEqual(samples[0].frames[0].name, "second")
+
+    def test_call_ends_the_code(self):
+        """Never what follows, which called nobody; the caller's name would be best."""
+        self.load(10, BASE + 0x1000, 0x100, "callee")
+        self.load(10, BASE + 0x2000, 0x100, "caller")
+        self.load(10, BASE + 0x2100, 0x100, "what_follows")
+        self.recording.sample(PID, 15 * MS, BASE + 0x1010, BASE + 0x2100)
+        path = self.write()
+        target = injected.inject(PROGRAM, path, self.folder / "out.data")
+        self.assertEqual(injected.own_script(PROGRAM, path)[0].frames[1].name, "caller")
+        self.assertNotEqual(self.perf.script(target)[0].frames[1].name, "what_follows")
+        theirs = self.perf.script(self.perf.inject_jit(path))
+        self.assertEqual(theirs[0].frames[1].name, "what_follows")
+
     def test_overwritten_code(self):
         self.load(10, BASE + 0x1000, 0x300, "old")
         self.load(20, BASE + 0x1100, 0x100, "new")

@@ -105,8 +105,6 @@ def why_stock_is_wrong(truth, sample, address, mapping, theirs):
         return "before its load"
     if shown(theirs.name) in {shown(name) for name in process.names_ever(address)}:
         return "an owner at another time" if load else "lines of the map overlap"
-    if load and mapping and mapping.time > load.time and theirs.offset is None:
-        return "a mapping made later hides the load"
     if not load and is_file(mapping) and theirs.offset is None:
         return "the map's code is in a mapped file"
     if not load and overlaps(process, address):
