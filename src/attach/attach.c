@@ -142,9 +142,9 @@ int attach_stop(struct attachment *attachment, struct attach_report *report)
 
 int attach_stop_process(const struct attach_options *options, struct attach_report *report)
 {
-	struct attachment *attachment;
+	struct attachment *attachment = NULL;
 	int result = open_attachment(&attachment, options, report);
-	if (result < 0)
+	if (result < 0 || !attachment)
 		return result;
 	result = attachment->runtime->stop(attachment, report);
 	memcpy(report->dump, attachment->target.dump, sizeof(report->dump));

@@ -126,9 +126,10 @@ static int explain_refusal(const struct attachment *a, const struct hotspot_answ
 				   "this program",
 				   pid, a->agent);
 	char text[301];
-	for (int i = 0; i < size; i++)
-		text[i] = answer->text[i] == '\n' ? ' ' : answer->text[i];
+	memcpy(text, answer->text, (size_t)size);
 	text[size] = 0;
+	for (char *line = text; (line = strchr(line, '\n'));)
+		*line = ' ';
 	return attach_fail(report, STATUS_IO, "process %d cannot load the agent: %s", pid, text);
 }
 

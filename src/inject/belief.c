@@ -293,7 +293,7 @@ int belief_put(struct belief **belief, uint64_t start_avma, uint64_t end_avma, u
 /* Where the last range before the place ends; 0 where it is the first. */
 static uint64_t end_before(const struct belief *belief, struct place place)
 {
-	if (!place.range && !place.chunk)
+	if (!belief->chunks.items || (!place.range && !place.chunk))
 		return 0;
 	if (!place.range) {
 		const struct chunk *chunk = belief->chunks.items[place.chunk - 1].chunk;
