@@ -370,6 +370,7 @@ bool hotspot_read_answer(struct bytes answer, struct hotspot_answer *read)
 	read->was_loaded = completed == 0 && read_long(&rest, &read->returned);
 	if (read->was_loaded)
 		return true;
+	read->returned = 0;
 	read->text = (const char *)c.pos;
 	read->text_size = cursor_left(&c);
 	return true;

@@ -2,6 +2,7 @@
 #include "load/load_internal.h"
 
 #include "base/status.h"
+#include "format/jitdump/extensions.h"
 #include "format/jitdump/reader.h"
 #include "load/interpreted.h"
 
@@ -24,6 +25,7 @@ struct dump {
 	uint64_t debug_off;
 	uint64_t unwinding_off;
 	uint64_t inlines_off;
+	struct bytes tier;
 };
 
 static void on_problem(void *context, const struct jitdump_problem *problem)
@@ -123,7 +125,7 @@ static int take_load(struct dump *dump, const struct jitdump_record *record)
 	struct code *code = vector_push(&load->codes);
 	if (!code)
 		return STATUS_NO_MEMORY;
-	*code = (struct code){ .name = what->name, .source = dump->source };
+	*code = (struct code){ .name = what->name, .tier = dump->tier, .source = dump->source };
 	const uint32_t object = (uint32_t)load->codes.count - 1;
 	const uint32_t pid = pid_of_record(dump, what->pid);
 	const uint64_t time_ns = sample_clock_ns(dump, record->time_ns);
@@ -149,6 +151,7 @@ static int take_load(struct dump *dump, const struct jitdump_record *record)
 	dump->debug_off = 0;
 	dump->unwinding_off = 0;
 	dump->inlines_off = 0;
+	dump->tier = (struct bytes){ 0 };
 	return got < 0 ? got : keep(dump, &piece, pid, &to);
 }
 
@@ -202,6 +205,17 @@ static int take_method(struct dump *dump, const struct jitdump_record *record)
 	return dump->load->has_stacks ? interpreted_keep(dump->load, &about, &record->method) : 0;
 }
 
+/* A tier is a word for a column: what could be none is left out. */
+static void take_annotations(struct dump *dump, const struct jitdump_record *record)
+{
+	enum { TIER_LIMIT = 32 };
+	struct jitdump_about about = record->about;
+	struct jitdump_annotation annotation;
+	while (jitdump_annotation_next(&about, &annotation) > 0)
+		if (annotation.kind == JITDUMP_NOTE_TIER && annotation.text.size <= TIER_LIMIT)
+			dump->tier = annotation.text;
+}
+
 /* Keeps in mind what is told in advance about the next LOAD. */
 static int take_record(struct dump *dump, const struct jitdump_record *record)
 {
@@ -219,6 +233,9 @@ static int take_record(struct dump *dump, const struct jitdump_record *record)
 		return 0;
 	case JITDUMP_UNWINDING_INFO:
 		dump->unwinding_off = record->offset;
+		return 0;
+	case JITDUMP_ANNOTATIONS:
+		take_annotations(dump, record);
 		return 0;
 	case JITDUMP_INLINES:
 		dump->inlines_off = record->offset;

@@ -62,6 +62,7 @@ struct source {
 /* One code object of a dump, or one name of an untimed map. */
 struct code {
 	struct bytes name; /* borrowed from the source's file */
+	struct bytes tier; /* likewise, where the runtime told it beside the name */
 	uint32_t source;
 	uint32_t function; /* id + 1 in the profile under way; 0: not yet made */
 };

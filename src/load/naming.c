@@ -73,8 +73,12 @@ uint32_t naming_of_code(struct load *load, uint32_t code_id)
 	struct code *code = &load->codes.items[code_id];
 	if (code->function)
 		return code->function - 1;
-	const uint32_t id =
-	    jit_function(load, code->name, &load->sources.items[code->source], NULL);
+	/* What the runtime told beside the name knows better than the name. */
+	const struct profile_function told = {
+		.tier = intern_bytes(&load->profile->strings, code->tier),
+	};
+	const uint32_t id = jit_function(load, code->name, &load->sources.items[code->source],
+					 code->tier.size ? &told : NULL);
 	if (id == INTERN_NONE)
 		return id;
 	code->function = id + 1;

@@ -31,6 +31,8 @@ static struct agent {
 	.build_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
+/* Looked at before the lock is: threads that are told without end must not keep a writer out. */
+static atomic_bool is_open;
 static _Thread_local bool is_generating; /* this thread asked for what was there before */
 static _Thread_local bool is_building;   /* this thread holds build_lock */
 
@@ -91,7 +93,7 @@ static void tell_method(const struct code_event *event)
 static bool enter(const jvmtiEnv *jvmti)
 {
 	/* The answer to one of our own questions: JVMTI allows it, no JVM does it. */
-	if (is_building)
+	if (is_building || !atomic_load(&is_open))
 		return false;
 	pthread_rwlock_rdlock(&agent.lock);
 	if (agent.jvmti == jvmti && jvmti)
@@ -306,6 +308,7 @@ static enum agent_answer begin(JavaVM *vm, const struct options *options)
 	agent.options = *options;
 	agent.builder.options = &agent.options;
 	look_into_jvm(vm);
+	atomic_store(&is_open, true);
 	return AGENT_STARTED;
 }
 
@@ -343,6 +346,7 @@ enum agent_answer agent_stop(void)
 	if (!jvmti)
 		return AGENT_NOT_RUNNING;
 	atomic_fetch_add(&control_age, 1);
+	atomic_store(&is_open, false);
 	pthread_rwlock_wrlock(&agent.lock);
 	if (agent.jvmti == jvmti) {
 		polyperf_jit_close(agent.jit);

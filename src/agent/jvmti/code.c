@@ -188,6 +188,15 @@ static void build_details(struct code_builder *b, const struct jvm *jvm,
 	}
 }
 
+/* A generated class has none, and a table without is worth nothing. */
+static bool has_lines(const struct code_builder *b)
+{
+	for (size_t i = 0; i < b->lines.count; i++)
+		if (b->lines.items[i].line)
+			return true;
+	return false;
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec now = { 0 };
@@ -215,8 +224,10 @@ void code_build(struct code_builder *b, const struct jvm *jvm, const struct code
 	if (!b->ranges.count)
 		read_map(b, event);
 	build_details(b, jvm, event);
-	load->lines = b->lines.items;
-	load->line_count = b->lines.count;
+	if (has_lines(b)) {
+		load->lines = b->lines.items;
+		load->line_count = b->lines.count;
+	}
 	load->inlines = b->inlines.items;
 	load->inline_count = b->inlines.count;
 	load->bytecodes = b->bytecodes.items;

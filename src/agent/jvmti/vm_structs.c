@@ -281,7 +281,8 @@ static bool field_of(const struct vm_structs *structs, const uint8_t *nmethod, e
 		     int64_t *value)
 {
 	const struct vm_field field = structs->fields[id];
-	if (!field.size || field.offset + field.size > structs->nmethod_size)
+	if (!field.size || field.size > structs->nmethod_size ||
+	    field.offset > structs->nmethod_size - field.size)
 		return false;
 	const uint8_t *at = nmethod + field.offset;
 	int32_t word = 0;
@@ -338,11 +339,12 @@ bool vm_structs_code(struct vm_structs *structs, uint64_t code_avma, struct vm_c
 
 const char *vm_code_tier(const struct vm_code *code)
 {
-	static const char *const TIERS[][2] = { { "c1-1", "c1-1-osr" },
+	static const char *const TIERS[][2] = { { "native", "native" },
+						{ "c1-1", "c1-1-osr" },
 						{ "c1-2", "c1-2-osr" },
 						{ "c1-3", "c1-3-osr" },
 						{ "c2", "c2-osr" } };
-	if (code->comp_level < 1 || code->comp_level > 4)
+	if (code->comp_level < 0 || code->comp_level > 4)
 		return NULL;
-	return TIERS[code->comp_level - 1][code->entry_bci >= 0];
+	return TIERS[code->comp_level][code->entry_bci >= 0];
 }

@@ -67,7 +67,8 @@ bool vm_structs_open(struct vm_structs *structs, void *(*find)(void *context, co
 		     void *context);
 
 struct vm_code {
-	int32_t comp_level; /* 1-3: C1 without, with some, with full profiling; 4: C2 */
+	int32_t comp_level; /* 0: a call into native code; 1-3: C1 with none, some, full profiling;
+			       4: C2 */
 	int32_t entry_bci;  /* -1: entered at the beginning; else on-stack replacement */
 	int32_t compile_id; /* as -XX:+PrintCompilation numbers it; 0: not known */
 };
@@ -75,7 +76,7 @@ struct vm_code {
 /* What is known of the compiled method whose instructions begin at `code_avma`. */
 bool vm_structs_code(struct vm_structs *structs, uint64_t code_avma, struct vm_code *code);
 
-/* "c1-3", "c2", "c2-osr"; NULL for what is none of HotSpot's levels. */
+/* "native", "c1-3", "c2", "c2-osr"; NULL for what is none of HotSpot's levels. */
 const char *vm_code_tier(const struct vm_code *code);
 
 #endif
