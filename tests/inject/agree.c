@@ -97,6 +97,9 @@ static bool is_right(struct check *check, const struct load_owner *owner, const 
 		return seen->is_mapped && strcmp(seen->path, owner->path) == 0 &&
 		       seen->file_off == owner->file_off + (avma - owner->start_avma);
 	case LOAD_OWNER_MEMORY:
+		/* Tables for unwinding may lie in what a child has mapped. */
+		if (seen->is_image)
+			return !seen->symbol;
 		return !seen->is_mapped || seen->is_data || !is_file_path(seen->path) ||
 		       !perf_model_process(&check->model, pid)->has_code;
 	default:

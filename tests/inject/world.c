@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
-enum { START = 0x10000, PAGES = 12, PAGE = 0x1000, MS = 1000000 };
+/* High enough that there is room for tables below it. */
+#define START UINT64_C(0x7f0000010000)
+
+enum { PAGES = 12, PAGE = 0x1000, MS = 1000000 };
 
 static uint32_t any(struct world *w, uint32_t limit)
 {
