@@ -88,7 +88,7 @@ def tidy_file(entry, config):
     clean = ROOT / "build/tidy" / key
     if clean.exists():
         return ""
-    got = subprocess.run(["clang-tidy", "-p", "build/dev", "--quiet", *ANALYSER, source], cwd=ROOT,
+    got = subprocess.run(["clang-tidy", "-p", "build/tidy", "--quiet", *ANALYSER, source], cwd=ROOT,
                          capture_output=True, text=True, errors="replace")
     if got.returncode == 0:
         clean.touch()
@@ -105,8 +105,11 @@ def rule_tidy():
         subprocess.run(["cmake", "--preset", "dev"], cwd=ROOT, stdout=subprocess.DEVNULL)
     (ROOT / "build/tidy").mkdir(exist_ok=True)
     config = (ROOT / ".clang-tidy").read_bytes() + " ".join(ANALYSER).encode()
-    entries = {entry["file"]: entry for entry in json.loads(database.read_text())
+    # A file that two libraries compile is looked at as the first one does: the analyser
+    # mistakes its own state for the file's when it gets both.
+    entries = {entry["file"]: entry for entry in reversed(json.loads(database.read_text()))
                if re.match(rf"{ROOT}/(src|fuzz|bench|examples)/", entry["file"])}
+    (ROOT / "build/tidy/compile_commands.json").write_text(json.dumps(list(entries.values())))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda entry: tidy_file(entry, config), entries.values())
     return [text for text in found if text]

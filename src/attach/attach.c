@@ -106,8 +106,9 @@ void attach_free(struct attachment *attachment)
 int attach_start(struct attachment **made, const struct attach_options *options,
 		 struct attach_report *report)
 {
+	*made = NULL;
 	int result = open_attachment(made, options, report);
-	if (result < 0)
+	if (result < 0 || !*made)
 		return result;
 	result = (*made)->runtime->start(*made, options, report);
 	if (result < 0) {

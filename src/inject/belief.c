@@ -293,13 +293,14 @@ int belief_put(struct belief **belief, uint64_t start_avma, uint64_t end_avma, u
 /* Where the last range before the place ends; 0 where it is the first. */
 static uint64_t end_before(const struct belief *belief, struct place place)
 {
-	if (!belief->chunks.items || (!place.range && !place.chunk))
+	if (place.range)
+		place.range--;
+	else if (place.chunk)
+		place.range = belief->chunks.items[--place.chunk].chunk->count - 1;
+	else
 		return 0;
-	if (!place.range) {
-		const struct chunk *chunk = belief->chunks.items[place.chunk - 1].chunk;
-		return chunk->ranges[chunk->count - 1].end_avma;
-	}
-	return belief->chunks.items[place.chunk].chunk->ranges[place.range - 1].end_avma;
+	const struct range *range = range_at(belief, place);
+	return range ? range->end_avma : 0;
 }
 
 uint32_t belief_at(const struct belief *belief, uint64_t avma, uint64_t *start_avma,
