@@ -235,6 +235,7 @@ def images(target):
 
 
 def own_script(program, recording, *options):
-    fields = ("--ns", "--raw-names", "-F", stock.FIELDS + ",trust")
+    # perf, too, is asked for functions as they are in memory.
+    fields = ("--ns", "--raw-names", "--no-inline", "-F", stock.FIELDS + ",trust")
     return stock.read_script(polyperf.run(program, "script", "-i", recording, *fields,
                                           *options).stdout)

@@ -226,7 +226,7 @@ def lambda_names(case):
 def unload(case):
     """Classes come and go, many times, and the collector of garbage takes their code."""
     case.compile(JIT_SOURCE)
-    _, codes = case.run("plugins", 4, "-Xlog:disable", "-XX:+UseSerialGC", "-XX:-UseOnStackReplacement")
+    _, codes = case.run("plugins", 1, "-Xlog:disable", "-XX:+UseSerialGC", "-XX:-UseOnStackReplacement")
     plugins = [code for code in codes if code.name.startswith("LJit$Plugin;getAsInt")]
     gone = [code for code in plugins if code.unload_time]
     print(f"  {case.jdk.name}: {len(plugins)} plugins, {len(gone)} unloaded")
