@@ -15,11 +15,17 @@ static const struct attach_runtime *const RUNTIMES[] = { &ATTACH_JAVA };
 
 static const uint64_t default_timeout_ns = 60000000000;
 
+__attribute__((format(printf, 3, 0))) static void put(char *text, size_t size, const char *format,
+						      va_list args)
+{
+	(void)vsnprintf(text, size, format, args);
+}
+
 int attach_fail(struct attach_report *report, int result, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	(void)vsnprintf(report->reason, sizeof(report->reason), format, args);
+	put(report->reason, sizeof(report->reason), format, args);
 	va_end(args);
 	return result;
 }
@@ -28,7 +34,7 @@ void attach_remedy(struct attach_report *report, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	(void)vsnprintf(report->remedy, sizeof(report->remedy), format, args);
+	put(report->remedy, sizeof(report->remedy), format, args);
 	va_end(args);
 }
 

@@ -46,7 +46,9 @@ static void tell(const struct code_entry *entry, struct polyperf_jit_load_info *
 	load->code_index = &index;
 	if (is_generating)
 		load->flags |= POLYPERF_JIT_EXISTING;
-	if (polyperf_jit_load(agent.jit, load) != POLYPERF_JIT_OK)
+	const int result = polyperf_jit_load(agent.jit, load);
+	load->code_index = NULL;
+	if (result != POLYPERF_JIT_OK)
 		return;
 	struct code_entry told = *entry;
 	told.index = index;
@@ -107,6 +109,7 @@ static void leave(void)
 	pthread_rwlock_unlock(&agent.lock);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): JVMTI's own seven parameters */
 static void JNICALL on_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
 			    jint map_length, const jvmtiAddrLocationMap *map,
 			    const void *compile_info)

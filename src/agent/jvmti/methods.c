@@ -103,7 +103,7 @@ static const struct method *make(struct arena *arena, const struct answers *answ
 	struct method *method = arena_new(arena, struct method, 1);
 	if (!method)
 		return NULL;
-	struct sink text = { .limit = 2 * JAVA_NAME_LIMIT };
+	struct sink text = { .limit = (size_t)2 * JAVA_NAME_LIMIT };
 	java_name_put(&text, answers->class_signature ? answers->class_signature : "",
 		      answers->method, answers->descriptor ? answers->descriptor : "");
 	method->name = keep_text(arena, &text);

@@ -288,7 +288,7 @@ static bool field_of(const struct vm_structs *structs, const uint8_t *nmethod, e
 	int32_t word = 0;
 	switch (field.size) {
 	case 1:
-		*value = (int8_t)*at;
+		*value = *at < 128 ? *at : *at - 256;
 		return true;
 	case 4:
 		memcpy(&word, at, sizeof(word));
