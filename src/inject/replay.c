@@ -107,12 +107,11 @@ static int take(void *context, const struct perfdata_record *record)
 static int prepare_code(struct replay *replay, uint32_t index)
 {
 	const struct images_code *code = &replay->options->images->codes.items[index];
+	if (code->image == IMAGES_NONE)
+		return 0;
 	struct steer_process *process = steer_process(&replay->steer, code->pid);
 	if (!process)
 		return STATUS_NO_MEMORY;
-	process->has_code = true;
-	if (code->image == IMAGES_NONE)
-		return 0;
 	if (code->time_ns && !replay->options->only_needed)
 		replay->loads[replay->load_count++] =
 		    (struct pair){ .key = code->time_ns, .value = index };

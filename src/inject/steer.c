@@ -154,7 +154,6 @@ int steer_fork(struct steer *steer, uint32_t parent_pid, uint32_t pid, bool copi
 	belief_free(child->belief);
 	child->shown.count = 0;
 	child->belief = copies ? belief_share(parent->belief) : belief_new();
-	child->has_code |= parent->has_code;
 	if (!child->belief || !vector_reserve(&child->shown, parent->shown.count))
 		return STATUS_NO_MEMORY;
 	for (size_t i = 0; copies && i < parent->shown.count; i++)
@@ -167,7 +166,7 @@ int steer_mapping(struct steer *steer, struct steer_process *process,
 		  const struct perfdata_mmap *map, uint64_t end_avma)
 {
 	steer_touch(steer, map->start_avma, end_avma);
-	if (!process->has_code || load_is_memory(map->path))
+	if (!steer_follows_files(steer) || load_is_memory(map->path))
 		return belief_cut(&process->belief, map->start_avma, end_avma);
 	const uint32_t file =
 	    map->is_exec ? steer_file_number(steer, map->path, map->start_avma, map->file_off)

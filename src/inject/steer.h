@@ -25,7 +25,6 @@
 struct steer_process {
 	uint32_t pid;
 	uint32_t first_untimed; /* the caller's */
-	bool has_code; /* the caller's: at any time; files are followed too, also in children */
 	struct belief *belief;
 	struct belief *ground;  /* the caller's: where this process has code at any time */
 	VECTOR(uint32_t) shown; /* unwind maps that are there */

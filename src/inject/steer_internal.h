@@ -15,6 +15,14 @@ struct steer_range {
 	uint64_t end_avma;
 };
 
+/* Where there is no code at all, files are left to perf. Elsewhere those of all processes are
+ * followed: any of them may have a child with code.
+ */
+static inline bool steer_follows_files(const struct steer *steer)
+{
+	return steer->images->codes.count > 0;
+}
+
 /* steer.c: what is believed where the file is mapped so; BELIEF_NONE without memory. */
 uint32_t steer_file_number(struct steer *steer, const char *path, uint64_t start_avma,
 			   uint64_t file_off);

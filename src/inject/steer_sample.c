@@ -108,15 +108,14 @@ static int ask(struct steer *steer, const struct load_place *place, struct quest
 }
 
 /* Of what nobody is known to own perf may know more than we: a file there stays. */
-static bool is_right(const struct steer_process *process, const struct question *question,
-		     uint32_t believed)
+static bool is_right(const struct steer *steer, const struct question *question, uint32_t believed)
 {
 	if (question->owner.kind == LOAD_OWNER_CODE || believed == question->wanted)
 		return believed == question->wanted;
 	if (question->owner.kind == LOAD_OWNER_NOBODY)
 		return believed >= BELIEF_OTHER;
 	if (question->owner.kind == LOAD_OWNER_FILE && believed == BELIEF_NONE)
-		return !process->has_code; /* there files are not followed */
+		return !steer_follows_files(steer);
 	return believed == BELIEF_NONE || believed == STEER_DATA;
 }
 
@@ -168,7 +167,7 @@ static int set_right(struct steer *steer, struct steer_process *process, struct 
 	struct steer_range range = { 0 };
 	uint32_t believed =
 	    belief_at(process->belief, question->avma, &range.start_avma, &range.end_avma);
-	if (is_right(process, question, believed))
+	if (is_right(steer, question, believed))
 		return 0;
 	if (question->place.is_return) {
 		const int got = step_back(steer, question);
@@ -176,7 +175,7 @@ static int set_right(struct steer *steer, struct steer_process *process, struct 
 			return got;
 		believed =
 		    belief_at(process->belief, question->avma, &range.start_avma, &range.end_avma);
-		if (is_right(process, question, believed))
+		if (is_right(steer, question, believed))
 			return 0;
 	}
 	const bool is_code = question->owner.kind == LOAD_OWNER_CODE;

@@ -80,7 +80,7 @@ static bool is_file_path(const char *path)
 }
 
 static bool is_right(struct check *check, const struct load_owner *owner, const struct seen *seen,
-		     uint32_t pid, uint64_t avma)
+		     uint64_t avma)
 {
 	struct load_code code;
 	switch (owner->kind) {
@@ -92,7 +92,7 @@ static bool is_right(struct check *check, const struct load_owner *owner, const 
 		return seen->symbol && is_name(code.name, seen->symbol) &&
 		       seen->symbol_offset == avma - code.start_avma;
 	case LOAD_OWNER_FILE:
-		if (seen->is_data || !perf_model_process(&check->model, pid)->has_code)
+		if (seen->is_data || !load_code_count(check->load))
 			return !seen->is_image;
 		return seen->is_mapped && strcmp(seen->path, owner->path) == 0 &&
 		       seen->file_off == owner->file_off + (avma - owner->start_avma);
@@ -101,7 +101,7 @@ static bool is_right(struct check *check, const struct load_owner *owner, const 
 		if (seen->is_image)
 			return !seen->symbol;
 		return !seen->is_mapped || seen->is_data || !is_file_path(seen->path) ||
-		       !perf_model_process(&check->model, pid)->has_code;
+		       !load_code_count(check->load);
 	default:
 		return !seen->symbol;
 	}
@@ -165,11 +165,11 @@ static void see(struct check *check, const struct load_place *place)
 	agreement->codes += owner.kind == LOAD_OWNER_CODE;
 	agreement->files += owner.kind == LOAD_OWNER_FILE;
 	struct seen seen = look(check, place->pid, place->avma);
-	if (is_right(check, &owner, &seen, place->pid, place->avma))
+	if (is_right(check, &owner, &seen, place->avma))
 		return;
 	if (may_differ(check, place, &owner)) {
 		seen = look(check, place->pid, place->avma - 1);
-		if (is_right(check, &owner, &seen, place->pid, place->avma - 1))
+		if (is_right(check, &owner, &seen, place->avma - 1))
 			return;
 	}
 	if (!agreement->complaint[0])
@@ -242,16 +242,6 @@ static void see_mmap(struct check *check, const struct perfdata_record *record)
 			       "an empty mapping of %.*s", PATH_SHOWN, map.path);
 }
 
-/* Where a process has code of its own, or its parent had, perf is told of files too. */
-static void mark_processes(struct check *check)
-{
-	for (uint32_t i = 0; i < load_code_count(check->load); i++) {
-		struct load_code code;
-		if (load_code(check->load, i, &code) == 0)
-			perf_model_process(&check->model, code.pid)->has_code = true;
-	}
-}
-
 void agree(struct load *load, const char *output, struct agreement *agreement)
 {
 	struct check check = { .load = load, .agreement = agreement };
@@ -265,7 +255,6 @@ void agree(struct load *load, const char *output, struct agreement *agreement)
 		os_file_close(&file);
 		return;
 	}
-	mark_processes(&check);
 	while (!agreement->gave_up && perfdata_next(check.out, &record) > 0) {
 		see_mmap(&check, &record);
 		if (record.type == PERFDATA_SAMPLE)

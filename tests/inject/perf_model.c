@@ -8,7 +8,7 @@ static struct model_process *find(const struct perf_model *model, uint32_t pid)
 	return NULL;
 }
 
-struct model_process *perf_model_process(struct perf_model *model, uint32_t pid)
+static struct model_process *process_of(struct perf_model *model, uint32_t pid)
 {
 	struct model_process *process = find(model, pid);
 	if (process)
@@ -25,7 +25,7 @@ static bool take_mmap(struct perf_model *model, struct perfdata *perf,
 	struct perfdata_mmap map;
 	if (perfdata_decode_mmap(perf, record, &map) < 0 || map.is_kernel || !map.size)
 		return true;
-	struct model_process *process = perf_model_process(model, map.pid);
+	struct model_process *process = process_of(model, map.pid);
 	struct model_mapping *slot = process ? vector_push(&process->mappings) : NULL;
 	if (!slot)
 		return false;
@@ -45,13 +45,12 @@ static bool take_fork(struct perf_model *model, struct perfdata *perf,
 	struct perfdata_task task;
 	if (perfdata_decode_task(perf, record, &task) < 0 || task.pid == task.parent_pid)
 		return true;
-	if (!perf_model_process(model, task.parent_pid) || !perf_model_process(model, task.pid))
+	if (!process_of(model, task.parent_pid) || !process_of(model, task.pid))
 		return false;
 	const struct model_process *parent = find(model, task.parent_pid);
 	struct model_process *child = find(model, task.pid);
 	model->mapping_count -= child->mappings.count;
 	child->mappings.count = 0;
-	child->has_code |= parent->has_code;
 	if (record->misc & PERFDATA_MISC_FORK_EXEC || !parent->mappings.count)
 		return true;
 	if (!vector_reserve(&child->mappings, parent->mappings.count))

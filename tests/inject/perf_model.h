@@ -25,7 +25,6 @@ struct model_mapping {
 
 struct model_process {
 	uint32_t pid;
-	bool has_code; /* set by the caller; a child has it from its parent */
 	VECTOR(struct model_mapping) mappings;
 };
 
@@ -33,9 +32,6 @@ struct perf_model {
 	VECTOR(struct model_process) processes;
 	size_t mapping_count; /* of all of them: for those who must not take too much */
 };
-
-/* Made where it is not known; NULL without memory. Good until the next call. */
-struct model_process *perf_model_process(struct perf_model *model, uint32_t pid);
 
 /* False without memory. */
 bool perf_model_take(struct perf_model *model, struct perfdata *perf,

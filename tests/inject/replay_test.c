@@ -216,6 +216,27 @@ static void forks(void **state)
 	expect(&r, 14, 0);
 }
 
+/* The parent has no code, its child puts some where a library was. */
+static void a_child_over_its_parents_library(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	recording_begin(&r);
+	recording_mmap(&r, PID, 2, 0x10000, 0x4000, "/nowhere/lib.so");
+	at(&r, BASE, 0x10010);
+	recording_fork(&r, PID, OTHER, BASE + MS);
+	at_pid(&r, OTHER, BASE + 2 * MS, 0x10010);
+	recording_mmap(&r, OTHER, BASE + 3 * MS, 0x10000, 0x4000, "//anon");
+	at_pid(&r, OTHER, BASE + 60 * MS, 0x10010);
+	at_pid(&r, OTHER, BASE + 60 * MS, 0x11010);
+	recording_finish(&r);
+	dump_begin(&dump, OTHER);
+	dump_load(&dump, OTHER, BASE + 50 * MS, 0x11000, 0x100, "code");
+	put_dump(&r, OTHER, &dump);
+	expect(&r, 2, 4);
+}
+
 /* A fork that was made up afterwards gives its child no mappings in perf. */
 static void forks_without_inheritance(void **state)
 {
@@ -488,6 +509,7 @@ int main(void)
 		cmocka_unit_test(moved_code),
 		cmocka_unit_test(a_name_told_again_with_another_size),
 		cmocka_unit_test(forks),
+		cmocka_unit_test(a_child_over_its_parents_library),
 		cmocka_unit_test(forks_without_inheritance),
 		cmocka_unit_test(exec_and_used_pids),
 		cmocka_unit_test(two_processes),

@@ -57,7 +57,8 @@ static void add_code(struct world *w)
 	const uint64_t size = any(w, 10) ? any_size(w) : 0;
 	const uint64_t late_ns = any(w, 3) ? 0 : any(w, 30) * MS;
 	(void)snprintf(name, sizeof(name), "code-%u", w->names++);
-	w->recent[any(w, WORLD_RECENT)] = start + (any(w, 2) ? size : 0);
+	const uint64_t edge = start + (any(w, 2) ? size : 0);
+	w->recent[any(w, WORLD_RECENT)] = edge;
 	if (w->has_unwinding && size)
 		tell_unwinding(dump, size);
 	dump_load(dump, pid, w->now_ns + late_ns, start, size, name);
@@ -67,11 +68,13 @@ static void change_code(struct world *w)
 {
 	const uint32_t pid = any_pid(w);
 	struct sink *dump = &w->dumps[pid - WORLD_FIRST_PID];
-	if (any(w, 2))
-		dump_unload(dump, pid, w->now_ns, w->recent[any(w, WORLD_RECENT)]);
-	else
-		dump_move(dump, pid, w->now_ns, w->recent[any(w, WORLD_RECENT)], any_place(w),
-			  any_size(w));
+	const uint64_t from = w->recent[any(w, WORLD_RECENT)];
+	if (any(w, 2)) {
+		dump_unload(dump, pid, w->now_ns, from);
+		return;
+	}
+	const uint64_t to = any_place(w);
+	dump_move(dump, pid, w->now_ns, from, to, any_size(w));
 }
 
 static void add_line(struct world *w)
@@ -79,8 +82,10 @@ static void add_line(struct world *w)
 	char line[64];
 	struct sink *map = &w->maps[any(w, WORLD_PIDS)];
 	const uint64_t start = any_place(w);
+	const uint64_t size = any(w, 8) ? any_size(w) : 0;
+	const uint32_t name = any(w, 6);
 	(void)snprintf(line, sizeof(line), "%llx %llx line-%u\n", (unsigned long long)start,
-		       (unsigned long long)(any(w, 8) ? any_size(w) : 0), any(w, 6));
+		       (unsigned long long)size, name);
 	w->recent[any(w, WORLD_RECENT)] = start;
 	sink_text(map, line);
 }
@@ -93,14 +98,13 @@ static void add_mapping(struct world *w)
 		"[heap]",      "[vdso]"
 	};
 	const uint32_t kind = any(w, 9);
-	recording_map(&w->r, &(struct recording_map){
-				 .pid = any_pid(w),
-				 .time_ns = w->now_ns,
-				 .start_avma = START + any(w, PAGES) * PAGE,
-				 .size = (1 + any(w, 5)) * PAGE,
-				 .file_off = kind < 4 ? 0 : any(w, 4) * PAGE,
-				 .path = kind < 8 ? paths[kind] : w->program,
-			     });
+	/* One choice after the other: compilers differ in the order of what stands in one. */
+	struct recording_map map = { .pid = any_pid(w), .time_ns = w->now_ns };
+	map.start_avma = START + any(w, PAGES) * PAGE;
+	map.size = (1 + any(w, 5)) * PAGE;
+	map.file_off = kind < 4 ? 0 : any(w, 4) * PAGE;
+	map.path = kind < 8 ? paths[kind] : w->program;
+	recording_map(&w->r, &map);
 }
 
 static void change_process(struct world *w)
