@@ -19,7 +19,13 @@ static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *comp
 	return NULL;
 }
 
-/* One place after the other, in ascending order; others are passed over. */
+/* One place after the other, in ascending order; others are passed over.
+ *
+ * A place of HotSpot tells of what leads up to it and, unless it is where a call returns to, of
+ * the instruction that begins there: the last one of its kind, or one that may fault. So it holds
+ * up to and with its own address, as in HotSpot's own search, which takes the first place that is
+ * not before the address. A call's return address is looked up by the byte before it.
+ */
 static void add_place(struct code_builder *b, const struct code_event *event, const void *pc,
 		      const struct code_range *frames)
 {
@@ -29,21 +35,22 @@ static void add_place(struct code_builder *b, const struct code_event *event, co
 		return;
 	const uint32_t at = (uint32_t)off;
 	const uint32_t before = !last ? 0 : b->is_hotspot ? last->end_off : last->start_off;
+	const uint32_t end = b->is_hotspot && at < event->size ? at + 1 : at;
 	/* Of several in one place the last one is what HotSpot's own walks find. */
-	if (last && at == before) {
+	if (last && end == before) {
 		last->frame_count = frames->frame_count;
 		last->methods = frames->methods;
 		last->bytecodes = frames->bytecodes;
 		return;
 	}
-	if (at < before || (b->is_hotspot && at == 0))
+	if (end < before)
 		return;
 	struct code_range *range = vector_push(&b->ranges);
 	if (!range)
 		return;
 	*range = *frames;
 	range->start_off = b->is_hotspot ? before : at;
-	range->end_off = b->is_hotspot ? at : (uint32_t)event->size;
+	range->end_off = b->is_hotspot ? end : (uint32_t)event->size;
 	if (!b->is_hotspot && b->ranges.count > 1)
 		b->ranges.items[b->ranges.count - 2].end_off = at;
 }

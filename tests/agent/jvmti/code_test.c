@@ -115,7 +115,7 @@ static const struct place NESTED[] = {
 	{ 0x40, { { ALPHA, 21 } } },
 };
 
-static void test_places_are_behind_their_instructions(void **state)
+static void test_places_hold_to_the_instruction_they_are_at(void **state)
 {
 	(void)state;
 	build(NESTED, 6, 0x50);
@@ -124,14 +124,14 @@ static void test_places_are_behind_their_instructions(void **state)
 	assert_int_equal(load.size, 0x50);
 	assert_int_equal(load.line_count, 7);
 	expect_line(0, 0x00, 10, "a/Work.java");
-	expect_line(1, 0x10, 30, "a/Work.java");
-	expect_line(2, 0x20, 7, "b/Other.java");
-	expect_line(3, 0x28, 31, "a/Work.java");
-	expect_line(4, 0x30, 30, "a/Work.java");
-	expect_line(5, 0x38, 14, "a/Work.java");
-	expect_line(6, 0x40, 0, "a/Work.java"); /* behind the last place nothing is known */
+	expect_line(1, 0x11, 30, "a/Work.java");
+	expect_line(2, 0x21, 7, "b/Other.java");
+	expect_line(3, 0x29, 31, "a/Work.java");
+	expect_line(4, 0x31, 30, "a/Work.java");
+	expect_line(5, 0x39, 14, "a/Work.java");
+	expect_line(6, 0x41, 0, "a/Work.java"); /* behind the last place nothing is known */
 	assert_int_equal(load.bytecode_count, 7);
-	assert_int_equal(load.bytecodes[2].offset, 0x20);
+	assert_int_equal(load.bytecodes[2].offset, 0x21);
 	assert_int_equal(load.bytecodes[2].bytecode, 0);
 	assert_int_equal(load.bytecodes[6].bytecode, -1);
 }
@@ -141,14 +141,14 @@ static void test_scopes_nest(void **state)
 	(void)state;
 	build(NESTED, 6, 0x50);
 	assert_int_equal(load.inline_count, 3);
-	expect_inline(0, (struct polyperf_jit_inline){ .offset = 0x10,
+	expect_inline(0, (struct polyperf_jit_inline){ .offset = 0x11,
 						       .size = 0x20,
 						       .depth = 0,
 						       .call_line = 12,
 						       .call_bytecode = 9,
 						       .name = "La/Work;beta(I)I",
 						       .call_file = "a/Work.java" });
-	expect_inline(1, (struct polyperf_jit_inline){ .offset = 0x20,
+	expect_inline(1, (struct polyperf_jit_inline){ .offset = 0x21,
 						       .size = 8,
 						       .depth = 1,
 						       .call_line = 31,
@@ -156,7 +156,7 @@ static void test_scopes_nest(void **state)
 						       .name = "Lb/Other;gamma()V",
 						       .call_file = "a/Work.java" });
 	/* The same method, called elsewhere: another scope. */
-	expect_inline(2, (struct polyperf_jit_inline){ .offset = 0x30,
+	expect_inline(2, (struct polyperf_jit_inline){ .offset = 0x31,
 						       .size = 8,
 						       .depth = 0,
 						       .call_line = 14,
@@ -185,8 +185,8 @@ static void test_without_inlines_lines_are_the_callers(void **state)
 	build(NESTED, 6, 0x50);
 	assert_int_equal(load.inline_count, 0);
 	assert_int_equal(load.line_count, 4);
-	expect_line(1, 0x10, 12, "a/Work.java");
-	expect_line(2, 0x30, 14, "a/Work.java");
+	expect_line(1, 0x11, 12, "a/Work.java");
+	expect_line(2, 0x31, 14, "a/Work.java");
 	options = (struct options){ .inlines = true };
 	build(NESTED, 6, 0x50);
 	assert_int_equal(load.line_count, 0);
@@ -215,8 +215,8 @@ static void test_places_in_disorder(void **state)
 	build(PLACES, 6, 0x50);
 	assert_int_equal(load.line_count, 3);
 	expect_line(0, 0x00, 10, "a/Work.java");
-	expect_line(1, 0x20, 14, "a/Work.java"); /* of two in one place the last */
-	expect_line(2, 0x30, 0, "a/Work.java");
+	expect_line(1, 0x21, 14, "a/Work.java"); /* of two in one place the last */
+	expect_line(2, 0x31, 0, "a/Work.java");
 	assert_int_equal(load.inline_count, 0);
 }
 
@@ -272,8 +272,8 @@ static void test_the_map_where_there_is_no_record(void **state)
 	code_build(&builder, &jvm, &event, &load);
 	assert_int_equal(load.line_count, 3);
 	expect_line(0, 0, 10, "a/Work.java");
-	expect_line(1, 8, 12, "a/Work.java");
-	expect_line(2, 24, 0, "a/Work.java");
+	expect_line(1, 9, 12, "a/Work.java");
+	expect_line(2, 25, 0, "a/Work.java");
 }
 
 static void test_methods_without_lines_or_life(void **state)
@@ -356,7 +356,7 @@ static void test_without_memory_there_is_less(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_places_are_behind_their_instructions),
+		TEST(test_places_hold_to_the_instruction_they_are_at),
 		TEST(test_scopes_nest),
 		TEST(test_other_jvms_put_places_in_front),
 		TEST(test_without_inlines_lines_are_the_callers),
