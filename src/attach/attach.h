@@ -37,6 +37,7 @@ struct attach_options {
 	const char *directory;
 	bool is_our_directory;
 	bool map;            /* a perf map as well */
+	bool interpreted;    /* methods that are interpreted, too: for samples with dumped stacks */
 	uint64_t timeout_ns; /* 0: a minute */
 	int cancel_fd;       /* readable: give up; -1: none */
 };

@@ -238,12 +238,13 @@ static int explain_answer(const struct attachment *a, long answer, const char *d
 	}
 }
 
-static int ask_to_start(struct attachment *a, const char *directory, bool map,
-			struct attach_report *report)
+static int ask_to_start(struct attachment *a, const char *directory,
+			const struct attach_options *options, struct attach_report *report)
 {
-	char words[PATH_MAX + 32];
+	char words[PATH_MAX + 64];
 	long answer = 0;
-	(void)snprintf(words, sizeof(words), "dir=%s%s", directory, map ? ",map=on" : "");
+	(void)snprintf(words, sizeof(words), "dir=%s%s%s", directory, options->map ? ",map=on" : "",
+		       options->interpreted ? ",interpreted=on" : "");
 	const int result = load(a, words, &answer, report);
 	if (result < 0)
 		return result;
@@ -271,7 +272,7 @@ static int start(struct attachment *a, const struct attach_options *options,
 	if (result == 0)
 		result = choose_agent(a, &copy, report);
 	if (result == 0)
-		result = ask_to_start(a, directory, options->map, report);
+		result = ask_to_start(a, directory, options, report);
 	/* Loaded, the library needs its file no more, not even to be called again. */
 	attach_place_remove(&copy);
 	return result;

@@ -14,11 +14,15 @@ struct attach_args {
 	bool is_stop;
 };
 
-enum { KEY_STOP = 256, KEY_DIR, KEY_MAP, KEY_TIMEOUT };
+enum { KEY_STOP = 256, KEY_DIR, KEY_MAP, KEY_INTERPRETED, KEY_TIMEOUT };
 
 static const struct argp_option options[] = {
 	{ .doc = "What to do:" },
 	{ "stop", KEY_STOP, NULL, 0, "end what an earlier `polyperf attach` began", 0 },
+	{ "interpreted", KEY_INTERPRETED, NULL, 0,
+	  "tell of all methods, as they may be interpreted: of use to recordings with "
+	  "`-g dwarf`",
+	  0 },
 	{ .doc = "Where it goes:" },
 	{ "dir", KEY_DIR, "DIR", 0,
 	  "where the process makes its dump, as it sees its files; default `/tmp`", 0 },
@@ -57,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_MAP:
 		a->options.map = true;
 		return 0;
+	case KEY_INTERPRETED:
+		a->options.interpreted = true;
+		return 0;
 	case KEY_TIMEOUT:
 		if (!parse_duration_ns(arg, &a->options.timeout_ns) || !a->options.timeout_ns)
 			argp_error(state, "--timeout takes a time such as 10 or 1.5s: %s", arg);
@@ -71,8 +78,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!a->pids.count)
 			argp_error(state, "say which process: polyperf attach PID");
-		if (a->is_stop && (a->options.directory || a->options.map))
-			argp_error(state, "--stop takes neither --dir nor --map");
+		if (a->is_stop &&
+		    (a->options.directory || a->options.map || a->options.interpreted))
+			argp_error(state, "--stop takes none of --dir, --map and --interpreted");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

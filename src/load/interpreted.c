@@ -135,6 +135,12 @@ static const struct interpreted_method *choose(const struct load *load,
 	return latest ? latest : next;
 }
 
+bool interpreted_is_known(const struct load *load, const struct interpreted_place *place)
+{
+	const size_t after = count_before(load, place);
+	return (after && method_at(load, after - 1, place)) || method_at(load, after, place);
+}
+
 uint64_t interpreted_find(const struct load *load, const struct interpreted_place *place)
 {
 	uint32_t bytecode;
@@ -143,6 +149,8 @@ uint64_t interpreted_find(const struct load *load, const struct interpreted_plac
 		return NO_RECORD;
 	const uint64_t index = (uint64_t)(method - load->methods.items) + 1;
 	const bool is_late = !bytecode && method->time_ns > place->time_ns;
+	if (place->is_entry && method->bytecode_size)
+		bytecode = 1;
 	/* Where nobody asks for lines, one word for all places keeps chains few. */
 	return index << INDEX_SHIFT | (uint64_t)is_late << LATE_SHIFT |
 	       (load->options.lines ? bytecode : 0);

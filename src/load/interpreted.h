@@ -29,6 +29,7 @@ struct interpreted_place {
 	uint64_t id;
 	uint64_t bytecode_avmas[INTERPRETED_GUESSES];
 	size_t bytecode_count;
+	bool is_entry; /* it is about to begin, with the first bytecode */
 };
 
 /* Keeps a METHOD record; `about` has pid, source, time and offset. Returns 0 or
@@ -42,6 +43,9 @@ void interpreted_seal(struct load *load);
 
 /* True where code at an address is an interpreter whose frames can be read. */
 bool interpreted_is_by(const struct load *load, uint32_t code);
+
+/* Does a record speak of the id? */
+bool interpreted_is_known(const struct load *load, const struct interpreted_place *place);
 
 /* Never 0: where no record speaks of the function, the word says so. */
 uint64_t interpreted_find(const struct load *load, const struct interpreted_place *place);

@@ -5,7 +5,7 @@
 #include "unwind/walk.h"
 
 /* x86-64's registers in perf's own numbering (asm/perf_regs.h). */
-enum { REG_BP = 6, REG_SP = 7, REG_IP = 8, REG_R13 = 21, WORD = 8 };
+enum { REG_BX = 1, REG_BP = 6, REG_SP = 7, REG_IP = 8, REG_R13 = 21, WORD = 8 };
 
 /* HotSpot's interpreter, JDK 8 to 25: where its frames hold what it runs, in bytes from rbp. */
 enum { HOTSPOT_METHOD = -24, HOTSPOT_BYTECODE = -64, HOTSPOT_8_BYTECODE = -56 };
@@ -81,21 +81,46 @@ static void find_place(void *context, uint64_t avma, struct unwind_place *place)
 /* While it runs, the interpreter has its place in the bytecode in r13; before it calls, it mostly
  * writes it into its frame.
  */
+static void read_frame(const struct place_context *where, const struct unwind_frame *frame,
+		       struct interpreted_place *place)
+{
+	uint64_t *guess = place->bytecode_avmas;
+	size_t count = 0;
+	if (frame->index == 0 && user_register(where->load, where->sample, REG_R13, &guess[count]))
+		count++;
+	if (unwind_frame_word(frame, HOTSPOT_BYTECODE, &guess[count]))
+		count++;
+	if (unwind_frame_word(frame, HOTSPOT_8_BYTECODE, &guess[count]))
+		count++;
+	place->bytecode_count = count;
+}
+
+/* Entered from compiled code, and without a frame as yet, it has what it will run in rbx. */
+static bool read_entry(const struct place_context *where, const struct unwind_frame *frame,
+		       struct interpreted_place *place)
+{
+	struct interpreted_place entry = { .pid = place->pid,
+					   .time_ns = place->time_ns,
+					   .is_entry = true };
+	if (frame->index > 0 || !user_register(where->load, where->sample, REG_BX, &entry.id) ||
+	    !interpreted_is_known(where->load, &entry))
+		return false;
+	*place = entry;
+	return true;
+}
+
 static void read_interpreter(void *context, const struct unwind_frame *frame)
 {
 	const struct place_context *where = context;
 	struct interpreted_place place = { .pid = where->sample->pid,
 					   .time_ns = where->sample->time_ns };
-	uint64_t *guess = place.bytecode_avmas;
-	if (!where->words || !unwind_frame_word(frame, HOTSPOT_METHOD, &place.id))
+	if (!where->words)
 		return;
-	if (frame->index == 0 &&
-	    user_register(where->load, where->sample, REG_R13, &guess[place.bytecode_count]))
-		place.bytecode_count++;
-	if (unwind_frame_word(frame, HOTSPOT_BYTECODE, &guess[place.bytecode_count]))
-		place.bytecode_count++;
-	if (unwind_frame_word(frame, HOTSPOT_8_BYTECODE, &guess[place.bytecode_count]))
-		place.bytecode_count++;
+	const bool has_method = unwind_frame_word(frame, HOTSPOT_METHOD, &place.id);
+	if (has_method && interpreted_is_known(where->load, &place))
+		read_frame(where, frame, &place);
+	else if (!read_entry(where, frame, &place) && !has_method)
+		return;
 	where->words[frame->index] = interpreted_find(where->load, &place);
 }
 

@@ -41,7 +41,15 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 	{ "java", "JAVA_TOOL_OPTIONS",
 	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -agentpath:@=dir=%", NULL,
 	  "names, tiers, code, lines and inlined calls of methods in a jitdump, whole stacks",
-	  FACT_JVM_AGENT | FACT_DIRECTORY, JOIN_WORDS },
+	  FACT_JVM_AGENT | FACT_DIRECTORY | FACT_FRAME_POINTERS, JOIN_WORDS },
+	/* Only in dumped stacks can be seen what the interpreter runs. */
+	{ "java", "JAVA_TOOL_OPTIONS",
+	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer "
+	  "-agentpath:@=dir=%,interpreted=on",
+	  NULL,
+	  "names, tiers, code, lines and inlined calls of methods in a jitdump, names and lines of "
+	  "what is interpreted",
+	  FACT_JVM_AGENT | FACT_DIRECTORY | FACT_UNWIND_TABLES, JOIN_WORDS },
 	{ "java", "JAVA_TOOL_OPTIONS",
 	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
 	  "-XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer",

@@ -19,6 +19,7 @@ static void attach_to(struct session *s, struct attached *attached)
 		.pid = attached->pid,
 		.directory = s->private_dir.path,
 		.is_our_directory = true,
+		.interpreted = s->options->stacks == RECORD_STACKS_DWARF,
 		.cancel_fd = s->signal_fd,
 	};
 	if (attach_start(&attached->attachment, &options, &report) < 0) {

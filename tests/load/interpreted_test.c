@@ -270,6 +270,28 @@ static void without_a_record_it_is_the_interpreter(void **state)
 		  "Work.beta():12 interpreter exact\n");
 }
 
+/* A frame that is not there yet: rbp is still that of compiled code, rbx has the function. */
+static void what_is_just_entered_is_in_a_register(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s);
+	tell_both(&s);
+	s.words[LEAF_BP + METHOD] = STACK + 8;
+	s.stack.bx = ALPHA;
+	sample(&s, BASE + MS);
+	s.stack.bx = STACK;
+	sample(&s, BASE + 2 * MS);
+	/* A frame that is there goes first, whatever the register is used for. */
+	s.words[LEAF_BP + METHOD] = ALPHA;
+	s.stack.bx = BETA;
+	sample(&s, BASE + 3 * MS);
+	check(&s, "Work.alpha():10 interpreter exact < Work.beta():12 interpreter exact\n"
+		  "Interpreter:0 exact (no method record for this frame) < "
+		  "Work.beta():12 interpreter exact\n"
+		  "Work.alpha():12 interpreter exact < Work.beta():12 interpreter exact\n");
+}
+
 static void without_any_record_nothing_is_missed(void **state)
 {
 	(void)state;
@@ -379,6 +401,7 @@ int main(void)
 		cmocka_unit_test(what_is_told_late_is_early),
 		cmocka_unit_test(existing_methods_have_no_time),
 		cmocka_unit_test(without_a_record_it_is_the_interpreter),
+		cmocka_unit_test(what_is_just_entered_is_in_a_register),
 		cmocka_unit_test(without_any_record_nothing_is_missed),
 		cmocka_unit_test(records_are_of_their_process),
 		cmocka_unit_test(hostile_words_do_no_harm),

@@ -27,8 +27,8 @@ void recording_begin(struct recording *r)
 	recording_begin_as(r, &(struct recording_shape){ 0 });
 }
 
-/* bp, sp, ip, r13 of asm/perf_regs.h. */
-enum { REGISTERS = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 21 };
+/* bx, bp, sp, ip, r13 of asm/perf_regs.h. */
+enum { REGISTERS = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 21 };
 
 /* The attrs of all events differ in their periods alone. */
 static struct perf_event_attr attr_of(const struct recording *r, size_t event)
@@ -156,6 +156,7 @@ static void put_stack(struct sink *out, const struct recording_stack *stack)
 {
 	const uint64_t size = stack->count * sizeof(*stack->words);
 	sink_u64(out, PERF_SAMPLE_REGS_ABI_64);
+	sink_u64(out, stack->bx);
 	sink_u64(out, stack->bp);
 	sink_u64(out, stack->sp);
 	sink_u64(out, stack->ip);

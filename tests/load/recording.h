@@ -59,7 +59,7 @@ void recording_sample(struct recording *r, uint32_t pid, uint32_t tid, uint64_t 
 		      const uint64_t *chain, size_t count);
 /* x86-64's registers, and what lies from sp on. */
 struct recording_stack {
-	uint64_t ip, sp, bp, r13;
+	uint64_t ip, sp, bx, bp, r13;
 	const uint64_t *words;
 	size_t count;
 };

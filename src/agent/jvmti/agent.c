@@ -2,6 +2,8 @@
 
 #include "agent/jvmti/code.h"
 #include "agent/jvmti/code_table.h"
+#include "agent/jvmti/interpreted.h"
+#include "agent/jvmti/thread.h"
 #include "agent/jvmti/vm_structs.h"
 
 #include <dlfcn.h>
@@ -21,6 +23,7 @@ static struct agent {
 	struct polyperf_jit *jit; /* goes with it */
 	struct options options;
 	struct code_table table;
+	struct interpreted *interpreted; /* NULL: not asked for, or not before the JVM is up */
 
 	pthread_mutex_t build_lock; /* of what follows */
 	struct code_builder builder;
@@ -39,6 +42,8 @@ static _Thread_local bool is_building;   /* this thread holds build_lock */
 static const jvmtiEvent EVENTS[] = { JVMTI_EVENT_COMPILED_METHOD_LOAD,
 				     JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
 				     JVMTI_EVENT_DYNAMIC_CODE_GENERATED };
+/* These where classes are told, too. */
+static const jvmtiEvent OF_CLASSES[] = { JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_VM_DEATH };
 
 static void tell(const struct code_entry *entry, struct polyperf_jit_load_info *load)
 {
@@ -152,10 +157,22 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *code,
 	leave();
 }
 
+static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+{
+	(void)thread;
+	if (!enter(jvmti))
+		return;
+	interpreted_add(agent.interpreted, jni, class);
+	leave();
+}
+
 static void switch_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
+	const bool tells_classes = agent.options.interpreted;
 	for (size_t i = 0; i < sizeof(EVENTS) / sizeof(EVENTS[0]); i++)
 		(void)(*jvmti)->SetEventNotificationMode(jvmti, mode, EVENTS[i], NULL);
+	for (size_t i = 0; i < sizeof(OF_CLASSES) / sizeof(OF_CLASSES[0]) && tells_classes; i++)
+		(void)(*jvmti)->SetEventNotificationMode(jvmti, mode, OF_CLASSES[i], NULL);
 }
 
 /* What there was before. Both kinds of events come in this thread, before the calls return, so
@@ -172,6 +189,25 @@ static void generate(jvmtiEnv *jvmti)
 	leave();
 }
 
+/* --- what the interpreter runs --- */
+
+static void begin_interpreted(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	if (!enter(jvmti))
+		return;
+	interpreted_begin(agent.interpreted, jni);
+	leave();
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	(void)jni;
+	if (!enter(jvmti))
+		return;
+	interpreted_flush(agent.interpreted);
+	leave();
+}
+
 /* --- a control file: recording is on while it is there --- */
 
 enum { POLL_MS = 100 };
@@ -182,7 +218,6 @@ static void JNICALL follow_control(jvmtiEnv *jvmti, JNIEnv *jni, void *age)
 {
 	const struct timespec pause = { 0, POLL_MS * 1000000L };
 	bool is_on = false;
-	(void)jni;
 	while (atomic_load(&control_age) == (unsigned)(uintptr_t)age) {
 		bool begins = false;
 		if (!enter(jvmti))
@@ -195,33 +230,28 @@ static void JNICALL follow_control(jvmtiEnv *jvmti, JNIEnv *jni, void *age)
 			is_on = is_wanted;
 		}
 		leave();
-		if (begins)
+		if (begins) {
+			begin_interpreted(jvmti, jni);
 			generate(jvmti);
+		}
 		(void)nanosleep(&pause, NULL);
 	}
 }
 
 static void start_following(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
-	jmethodID make =
-	    class ? (*jni)->GetMethodID(jni, class, "<init>", "(Ljava/lang/String;)V") : NULL;
-	jstring name = make ? (*jni)->NewStringUTF(jni, "polyperf control") : NULL;
-	jthread thread = name ? (*jni)->NewObject(jni, class, make, name) : NULL;
-	if ((*jni)->ExceptionCheck(jni)) {
-		(*jni)->ExceptionClear(jni);
-		return;
-	}
-	if (thread)
-		(void)(*jvmti)->RunAgentThread(jvmti, thread, follow_control,
-					       (void *)(uintptr_t)atomic_load(&control_age),
-					       JVMTI_THREAD_MIN_PRIORITY);
+	const void *age = (void *)(uintptr_t)atomic_load(&control_age);
+	(void)thread_start(jvmti, jni,
+			   &(struct thread_wanted){ "polyperf control", follow_control, age });
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	(void)thread;
-	start_following(jvmti, jni);
+	if (*agent.options.control)
+		start_following(jvmti, jni);
+	else
+		begin_interpreted(jvmti, jni);
 }
 
 /* --- beginning and ending --- */
@@ -256,7 +286,7 @@ static void add_capabilities(jvmtiEnv *jvmti)
 		(void)(*jvmti)->AddCapabilities(jvmti, &wanted[i]);
 }
 
-static jvmtiEnv *open_jvmti(JavaVM *vm, bool has_control)
+static jvmtiEnv *open_jvmti(JavaVM *vm)
 {
 	void *env = NULL;
 	if ((*vm)->GetEnv(vm, &env, JVMTI_VERSION_1_2) != JNI_OK || !env)
@@ -265,9 +295,10 @@ static jvmtiEnv *open_jvmti(JavaVM *vm, bool has_control)
 	const jvmtiCapabilities needed = { .can_generate_compiled_method_load_events = 1 };
 	jvmtiEventCallbacks callbacks = { .CompiledMethodLoad = on_load,
 					  .CompiledMethodUnload = on_unload,
-					  .DynamicCodeGenerated = on_stub };
-	if (has_control)
-		callbacks.VMInit = on_vm_init;
+					  .DynamicCodeGenerated = on_stub,
+					  .ClassPrepare = on_class,
+					  .VMInit = on_vm_init,
+					  .VMDeath = on_vm_death };
 	if ((*jvmti)->AddCapabilities(jvmti, &needed) != JVMTI_ERROR_NONE ||
 	    (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof(callbacks)) !=
 		JVMTI_ERROR_NONE) {
@@ -301,7 +332,7 @@ static enum agent_answer begin(JavaVM *vm, const struct options *options)
 	agent.jit = open_dump(options);
 	if (!agent.jit)
 		return AGENT_NO_DUMP;
-	agent.jvmti = open_jvmti(vm, *options->control != 0);
+	agent.jvmti = open_jvmti(vm);
 	if (!agent.jvmti) {
 		polyperf_jit_close(agent.jit);
 		agent.jit = NULL;
@@ -311,6 +342,15 @@ static enum agent_answer begin(JavaVM *vm, const struct options *options)
 	agent.options = *options;
 	agent.builder.options = &agent.options;
 	look_into_jvm(vm);
+	if (options->interpreted)
+		agent.interpreted =
+		    interpreted_new(&(struct interpreted_options){ .jvmti = agent.jvmti,
+								   .jit = agent.jit,
+								   .structs = &agent.structs,
+								   .lines = options->lines,
+								   .enter = enter,
+								   .leave = leave });
+	agent.options.interpreted = agent.interpreted != NULL;
 	atomic_store(&is_open, true);
 	return AGENT_STARTED;
 }
@@ -324,18 +364,21 @@ enum agent_answer agent_start(JavaVM *vm, const struct options *options, bool is
 	pthread_rwlock_unlock(&agent.lock);
 	if (answer != AGENT_STARTED)
 		return answer;
-	void *jni = NULL;
 	atomic_fetch_add(&control_age, 1);
-	if (!has_control) {
+	if (!has_control)
 		switch_events(jvmti, JVMTI_ENABLE);
-		if (is_alive)
-			generate(jvmti);
-	} else if (!is_alive) {
+	void *jni = NULL;
+	if (!is_alive)
 		(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT,
 							 NULL);
-	} else if ((*vm)->GetEnv(vm, &jni, JNI_VERSION_1_6) == JNI_OK) {
+	else if ((*vm)->GetEnv(vm, &jni, JNI_VERSION_1_6) != JNI_OK)
+		jni = NULL;
+	if (jni && has_control)
 		start_following(jvmti, jni);
-	}
+	else if (jni)
+		begin_interpreted(jvmti, jni);
+	if (is_alive && !has_control)
+		generate(jvmti);
 	return answer;
 }
 
@@ -355,6 +398,8 @@ enum agent_answer agent_stop(void)
 		polyperf_jit_close(agent.jit);
 		agent.jit = NULL;
 		agent.jvmti = NULL;
+		interpreted_end(agent.interpreted);
+		agent.interpreted = NULL;
 		code_table_clear(&agent.table);
 		code_builder_clear(&agent.builder);
 		/* With it go its capabilities, which cost the compilers something. */

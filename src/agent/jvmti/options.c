@@ -41,6 +41,8 @@ static bool read_option(struct options *options, struct word key, struct word va
 		return read_switch(value, &options->lines);
 	if (is_word(key, "inlines"))
 		return read_switch(value, &options->inlines);
+	if (is_word(key, "interpreted"))
+		return read_switch(value, &options->interpreted);
 	if (is_word(key, "map"))
 		return read_switch(value, &options->map);
 	return false;

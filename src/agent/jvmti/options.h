@@ -18,8 +18,9 @@ struct options {
 	char control[OPTIONS_PATH_SIZE];   /* `control`: tell while this file exists; "": always */
 	bool lines;                        /* `lines`, on: source lines and bytecode indices */
 	bool inlines;                      /* `inlines`, on: which calls were inlined where */
-	bool map;                          /* `map`, off: a perf map beside the dump */
-	bool stop;                         /* the word `stop`: end what an earlier call began */
+	bool interpreted; /* `interpreted`, off: methods that are not compiled, too */
+	bool map;         /* `map`, off: a perf map beside the dump */
+	bool stop;        /* the word `stop`: end what an earlier call began */
 };
 
 /* `text` may be NULL. False where a word is not understood: then *wrong points at it. */

@@ -28,6 +28,8 @@ static const struct {
 	{ "nmethod", "_entry_bci", VM_NMETHOD_ENTRY_BCI },
 	{ "nmethod", "_compile_id", VM_NMETHOD_COMPILE_ID },
 	{ "nmethod", "_comp_level", VM_NMETHOD_COMP_LEVEL },
+	{ "Method", "_constMethod", VM_METHOD_CONST },
+	{ "ConstMethod", "_code_size", VM_CONST_CODE_SIZE },
 };
 
 /* A table of libjvm.so: where it begins, how long an entry is, and where in one things are. */
@@ -167,6 +169,8 @@ bool vm_structs_open(struct vm_structs *structs, void *(*find)(void *context, co
 	structs->nmethod_size = type_size(types, "nmethod");
 	if (!is_enough(structs))
 		structs->nmethod_size = 0;
+	if (has(structs, VM_METHOD_CONST) && has(structs, VM_CONST_CODE_SIZE))
+		structs->const_method_size = type_size(types, "ConstMethod");
 	return structs->nmethod_size != 0;
 }
 
@@ -347,4 +351,66 @@ const char *vm_code_tier(const struct vm_code *code)
 	if (code->comp_level < 0 || code->comp_level > 4)
 		return NULL;
 	return TIERS[code->comp_level][code->entry_bci >= 0];
+}
+
+/* So many are read at a time. */
+enum { BATCH = 256 };
+
+/* Words or halves of them from many places. Returns how many could be read before one could not. */
+static size_t read_places(const uint64_t *avmas, size_t count, void *into, size_t each)
+{
+	struct iovec places[BATCH];
+	const struct iovec local = { into, count * each };
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct iovec){ (void *)(uintptr_t)avmas[i], each };
+	const ssize_t got = process_vm_readv(getpid(), &local, 1, places, count, 0);
+	return got < 0 ? 0 : (size_t)got / each;
+}
+
+static bool read_methods(const struct vm_structs *structs, struct vm_method *methods, size_t count)
+{
+	uint64_t avmas[BATCH];
+	uint64_t words[BATCH];
+	uint16_t sizes[BATCH];
+	for (size_t i = 0; i < count; i++)
+		avmas[i] = methods[i].id;
+	if (read_places(avmas, count, words, sizeof(*words)) < count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		methods[i].method_avma = words[i];
+		avmas[i] = words[i] + offset_of(structs, VM_METHOD_CONST);
+	}
+	if (read_places(avmas, count, words, sizeof(*words)) < count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		/* The bytecode lies right behind what the struct itself has. */
+		methods[i].bytecode_avma = words[i] + structs->const_method_size;
+		avmas[i] = words[i] + offset_of(structs, VM_CONST_CODE_SIZE);
+	}
+	if (read_places(avmas, count, sizes, sizeof(*sizes)) < count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		methods[i].bytecode_size = sizes[i];
+	return true;
+}
+
+bool vm_structs_methods(const struct vm_structs *structs, struct vm_method *methods, size_t count)
+{
+	if (!structs->const_method_size)
+		return false;
+	for (size_t i = 0; i < count; i += BATCH)
+		if (!read_methods(structs, methods + i, count - i < BATCH ? count - i : BATCH))
+			return false;
+	return true;
+}
+
+void vm_structs_words(const uint64_t *avmas, size_t count, uint64_t *words)
+{
+	for (size_t i = 0; i < count;) {
+		const size_t wanted = count - i < BATCH ? count - i : BATCH;
+		const size_t got = read_places(avmas + i, wanted, words + i, sizeof(*words));
+		i += got;
+		if (got < wanted)
+			words[i++] = 0;
+	}
 }

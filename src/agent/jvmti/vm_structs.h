@@ -35,6 +35,8 @@ enum vm_field_id {
 	VM_NMETHOD_ENTRY_BCI,
 	VM_NMETHOD_COMPILE_ID,
 	VM_NMETHOD_COMP_LEVEL,
+	VM_METHOD_CONST,
+	VM_CONST_CODE_SIZE,
 	VM_FIELD_COUNT,
 };
 
@@ -54,8 +56,9 @@ enum { VM_HEAP_MAX = 8 };
 
 struct vm_structs {
 	struct vm_field fields[VM_FIELD_COUNT];
-	uint32_t block_size;   /* of what stands before a blob */
-	uint32_t nmethod_size; /* 0: the tables do not tell enough */
+	uint32_t block_size;        /* of what stands before a blob */
+	uint32_t nmethod_size;      /* 0: the tables do not tell enough */
+	uint32_t const_method_size; /* 0: they do not tell of methods */
 	struct vm_heap heaps[VM_HEAP_MAX];
 	size_t heap_count;
 };
@@ -78,5 +81,21 @@ bool vm_structs_code(struct vm_structs *structs, uint64_t code_avma, struct vm_c
 
 /* "native", "c1-3", "c2", "c2-osr"; NULL for what is none of HotSpot's levels. */
 const char *vm_code_tier(const struct vm_code *code);
+
+/* A method as the interpreter's frames know it. */
+struct vm_method {
+	uint64_t id;          /* in: its jmethodID */
+	uint64_t method_avma; /* changes when its class is redefined */
+	uint64_t bytecode_avma;
+	uint32_t bytecode_size; /* 0: it has none, as native and abstract methods */
+};
+
+/* Fills all `count` of them, in three system calls for every few hundred. False where one cannot be
+ * read, or this JVM does not tell.
+ */
+bool vm_structs_methods(const struct vm_structs *structs, struct vm_method *methods, size_t count);
+
+/* The words at the addresses; 0 where there is no memory. */
+void vm_structs_words(const uint64_t *avmas, size_t count, uint64_t *words);
 
 #endif
