@@ -199,12 +199,15 @@ static void begin_interpreted(jvmtiEnv *jvmti, JNIEnv *jni)
 	leave();
 }
 
+static atomic_bool is_dying; /* the JVM answers no more */
+
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	(void)jni;
 	if (!enter(jvmti))
 		return;
 	interpreted_flush(agent.interpreted);
+	atomic_store(&is_dying, true);
 	leave();
 }
 
@@ -386,8 +389,11 @@ enum agent_answer agent_stop(void)
 {
 	pthread_rwlock_rdlock(&agent.lock);
 	jvmtiEnv *jvmti = agent.jvmti;
-	if (jvmti)
+	if (jvmti) {
 		switch_events(jvmti, JVMTI_DISABLE);
+		if (!atomic_load(&is_dying))
+			interpreted_flush(agent.interpreted);
+	}
 	pthread_rwlock_unlock(&agent.lock);
 	if (!jvmti)
 		return AGENT_NOT_RUNNING;

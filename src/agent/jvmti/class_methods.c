@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { LINES_MAX = 65535, METHODS_PER_CLASS = 65535, ACCESS_ABSTRACT = 0x400 };
+enum { LINES_MAX = 65535, METHODS_MAX_OF_CLASS = 65535, ACCESS_ABSTRACT = 0x400 };
 
 static void give_back(const struct class_teller *t, void *memory)
 {
@@ -45,37 +45,20 @@ static void read_lines(struct class_teller *t, jmethodID id)
 		qsort(t->table.items, t->table.count, sizeof(*t->table.items), by_bytecode);
 }
 
-static const char *text_of(struct sink *sink)
+/* It ends with a NUL. */
+static const char *text_of(const struct sink *sink)
 {
-	sink_u8(sink, 0);
 	return sink_failed(sink) ? NULL : (const char *)sink->data;
 }
 
-static void tell_method(struct class_teller *t, const char *class_signature, jmethodID id,
-			const struct vm_method *method)
+/* 0 for native and abstract methods. */
+static uint32_t bytecode_size(const struct class_teller *t, jmethodID id)
 {
-	jvmtiEnv *jvmti = t->jvm.jvmti;
-	struct polyperf_jit_method_info info = { .struct_size = sizeof(info) };
-	char *name = NULL;
-	char *descriptor = NULL;
-	if ((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) != JVMTI_ERROR_NONE)
-		return;
-	read_lines(t, id);
-	sink_reset(&t->name);
-	java_name_put(&t->name, class_signature, name ? name : "", descriptor ? descriptor : "");
-	give_back(t, name);
-	give_back(t, descriptor);
-	info.name = text_of(&t->name);
-	info.id = method->method_avma;
-	info.bytecode_address = method->bytecode_size ? method->bytecode_avma : 0;
-	info.bytecode_size = method->bytecode_size;
-	info.file = t->file.size > 1 && !sink_failed(&t->file) ? (const char *)t->file.data : NULL;
-	info.flags = t->flags;
-	info.lines = t->table.items;
-	info.line_count = t->table.count;
-	info.line = t->table.count ? t->table.items[0].line : 0;
-	if (info.name)
-		(void)polyperf_jit_method(t->jit, &info);
+	jlocation first = 0;
+	jlocation last = -1;
+	const bool has_some =
+	    (*t->jvm.jvmti)->GetMethodLocation(t->jvm.jvmti, id, &first, &last) == JVMTI_ERROR_NONE;
+	return has_some && first == 0 && last >= 0 && last < UINT16_MAX ? (uint32_t)last + 1 : 0;
 }
 
 static bool is_abstract(const struct class_teller *t, jmethodID id)
@@ -85,18 +68,42 @@ static bool is_abstract(const struct class_teller *t, jmethodID id)
 	return modifiers & ACCESS_ABSTRACT;
 }
 
-/* Does a jmethodID lead where we think? Both must know the same of one method that has bytecode. */
-static bool agrees(const struct class_teller *t, const jmethodID *ids, size_t count)
+static void tell_named(struct class_teller *t, const char *name, const struct vm_method *method)
+{
+	const struct polyperf_jit_method_info info = {
+		.struct_size = sizeof(info),
+		.name = name,
+		.id = method->method_avma,
+		.bytecode_address = method->bytecode_size ? method->bytecode_avma : 0,
+		.bytecode_size = method->bytecode_size,
+		.file = t->file.size > 1 ? text_of(&t->file) : NULL,
+		.line = t->table.count ? t->table.items[0].line : 0,
+		.flags = t->flags,
+		.lines = t->table.items,
+		.line_count = t->table.count,
+	};
+	if (name)
+		(void)polyperf_jit_method(t->jit, &info);
+}
+
+static void tell_method(struct class_teller *t, const char *class_signature, jmethodID id)
 {
 	jvmtiEnv *jvmti = t->jvm.jvmti;
-	jlocation first = 0;
-	jlocation last = -1;
-	size_t i = 0;
-	while (i < count && !t->methods.items[i].bytecode_size)
-		i++;
-	return i == count ||
-	       ((*jvmti)->GetMethodLocation(jvmti, ids[i], &first, &last) == JVMTI_ERROR_NONE &&
-		first == 0 && last + 1 == (jlocation)t->methods.items[i].bytecode_size);
+	struct vm_method method;
+	char *name = NULL;
+	char *descriptor = NULL;
+	method.bytecode_size = bytecode_size(t, id);
+	if ((!method.bytecode_size && is_abstract(t, id)) ||
+	    (*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) != JVMTI_ERROR_NONE)
+		return;
+	vm_structs_known_method(t->structs, (uintptr_t)id, &method);
+	read_lines(t, id);
+	sink_reset(&t->name);
+	java_name_put(&t->name, class_signature, name ? name : "", descriptor ? descriptor : "");
+	sink_u8(&t->name, 0);
+	give_back(t, name);
+	give_back(t, descriptor);
+	tell_named(t, text_of(&t->name), &method);
 }
 
 static void tell_methods(struct class_teller *t, jclass class, const jmethodID *ids, size_t count)
@@ -113,24 +120,34 @@ static void tell_methods(struct class_teller *t, jclass class, const jmethodID *
 		java_name_put_file(&t->file, signature, file);
 	sink_u8(&t->file, 0);
 	for (size_t i = 0; i < count; i++)
-		if (t->methods.items[i].bytecode_size || !is_abstract(t, ids[i]))
-			tell_method(t, signature, ids[i], &t->methods.items[i]);
+		tell_method(t, signature, ids[i]);
 	give_back(t, signature);
 	give_back(t, file);
 }
 
+/* Does a jmethodID lead where we think? Both must know the same of one method that has bytecode. */
+static bool is_right(const struct class_teller *t, const jmethodID *ids, size_t count)
+{
+	struct vm_method method;
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t size = bytecode_size(t, ids[i]);
+		if (size)
+			return vm_structs_method(t->structs, (uintptr_t)ids[i], &method) &&
+			       method.bytecode_size == size;
+	}
+	return false;
+}
+
 static void tell_if_new(struct class_teller *t, jclass class, const jmethodID *ids, size_t count)
 {
-	t->methods.count = 0;
-	if (!vector_reserve(&t->methods, count))
+	struct vm_method method;
+	if (!t->is_believed)
+		t->is_believed = is_right(t, ids, count);
+	if (!t->is_believed)
 		return;
-	t->methods.count = count;
-	for (size_t i = 0; i < count; i++)
-		t->methods.items[i] = (struct vm_method){ .id = (uintptr_t)ids[i] };
-	if (!vm_structs_methods(t->structs, t->methods.items, count))
-		return;
-	const struct told_class first = { (uintptr_t)ids[0], t->methods.items[0].method_avma };
-	if (told_classes_get(&t->told, first.id) == first.method_avma || !agrees(t, ids, count))
+	vm_structs_known_method(t->structs, (uintptr_t)ids[0], &method);
+	const struct told_class first = { (uintptr_t)ids[0], method.method_avma };
+	if (told_classes_get(&t->told, first.id) == first.method_avma)
 		return;
 	(void)told_classes_put(&t->told, &first);
 	tell_methods(t, class, ids, count);
@@ -143,7 +160,7 @@ void class_tell(struct class_teller *t, jclass class)
 	jint count = 0;
 	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &ids) != JVMTI_ERROR_NONE)
 		return;
-	if (count > 0 && count <= METHODS_PER_CLASS)
+	if (count > 0 && count <= METHODS_MAX_OF_CLASS)
 		tell_if_new(t, class, ids, (size_t)count);
 	give_back(t, ids);
 }
@@ -185,7 +202,6 @@ void class_tell_redefined(struct class_teller *t)
 void class_teller_clear(struct class_teller *t)
 {
 	told_classes_clear(&t->told);
-	vector_clear(&t->methods);
 	vector_clear(&t->table);
 	sink_clear(&t->name);
 	sink_clear(&t->file);

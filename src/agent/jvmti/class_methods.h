@@ -27,8 +27,8 @@ struct class_teller {
 	bool lines;
 	uint32_t flags; /* POLYPERF_JIT_EXISTING, or 0 */
 	struct told_classes told;
-	/* Of the class at hand. */
-	VECTOR(struct vm_method) methods;
+	bool is_believed; /* jmethodIDs lead where we think */
+	/* Of the method or class at hand. */
 	VECTOR(struct polyperf_jit_bytecode_line) table;
 	struct sink name;
 	struct sink file;

@@ -4,14 +4,15 @@
 #include "agent/jvmti/thread.h"
 #include "base/vector.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum {
-	QUEUE_MAX = 1 << 16,  /* classes; beyond that all are looked through again */
-	GATHER_MS = 2,        /* classes come in rows: one waking for many of them */
-	LOOK_AGAIN_MS = 1000, /* for redefined classes */
+	QUEUE_MAX = 1 << 16,   /* classes; beyond that all are looked through again */
+	GATHER_MS = 2,         /* classes come in rows: one waking for many of them */
+	LOOK_AGAIN_MS = 10000, /* for redefined classes */
 	FLUSH_MS = 500,
 };
 
@@ -25,6 +26,7 @@ struct interpreted {
 	VECTOR(jclass) added; /* global references */
 	bool must_scan;
 	bool must_forget; /* and as if nothing had been told */
+	bool must_look;   /* for redefined classes */
 	bool is_busy;
 	bool is_waiting;
 	bool is_running; /* there is a thread, which frees all */
@@ -59,11 +61,12 @@ struct work {
 	VECTOR(jclass) classes;
 	bool must_scan;
 	bool must_forget;
+	bool must_look;
 };
 
 static bool has_work(const struct interpreted *x)
 {
-	return x->added.count || x->must_scan;
+	return x->added.count || x->must_scan || x->must_look;
 }
 
 static void move_work(struct interpreted *x, struct work *work)
@@ -75,7 +78,8 @@ static void move_work(struct interpreted *x, struct work *work)
 	work->must_forget = x->must_forget;
 	x->added.items = NULL;
 	x->added.count = x->added.capacity = 0;
-	x->must_scan = x->must_forget = false;
+	work->must_look = x->must_look;
+	x->must_scan = x->must_forget = x->must_look = false;
 	x->is_busy = true;
 }
 
@@ -90,8 +94,8 @@ static bool take_work(struct interpreted *x, struct work *work)
 	if (!has_work(x))
 		pthread_cond_broadcast(&x->idle);
 	while (!x->has_ended && !has_work(x))
-		if (pthread_cond_timedwait(&x->wake, &x->lock, &end) != 0)
-			break;
+		if (pthread_cond_timedwait(&x->wake, &x->lock, &end) == ETIMEDOUT)
+			x->must_look = true;
 	x->is_waiting = false;
 	if (x->added.count && !x->has_ended) {
 		pthread_mutex_unlock(&x->lock);
@@ -166,14 +170,14 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 		goes_on = take_work(x, &work);
 		if (goes_on && work.must_scan)
 			scan(x, jni, work.must_forget);
-		if (goes_on && !work.must_scan && !work.classes.count)
-			look_again(x);
 		for (size_t i = 0; i < work.classes.count; i++) {
 			if (goes_on)
 				(void)tell(x, work.classes.items[i]);
 			(*jni)->DeleteGlobalRef(jni, work.classes.items[i]);
 		}
 		vector_clear(&work.classes);
+		if (goes_on && work.must_look)
+			look_again(x);
 	}
 	free_all(x);
 }
@@ -251,6 +255,8 @@ void interpreted_flush(struct interpreted *x)
 	if (!x)
 		return;
 	pthread_mutex_lock(&x->lock);
+	x->must_look = x->is_running;
+	pthread_cond_signal(&x->wake);
 	while (has_work(x) || x->is_busy)
 		if (pthread_cond_timedwait(&x->idle, &x->lock, &end) != 0)
 			break;

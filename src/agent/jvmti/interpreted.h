@@ -8,7 +8,7 @@
  *
  * A thread of its own asks JVMTI and writes, so that a class costs the thread that prepares it no
  * more than a reference: first of all classes that are there, then of those that come. When nothing
- * comes, it looks every second whether a class was redefined.
+ * comes for ten seconds, and at the end, it looks whether a class was redefined.
  *
  * The reader can do with methods that are told after they ran. What runs only in the very last
  * moment of a JVM that is killed is lost.

@@ -72,10 +72,23 @@ static void put_character(struct sink *out, uint32_t c)
 	sink_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
 }
 
+/* Nearly every name is plain from its beginning to its end. */
+static size_t plain_start(const uint8_t *text, size_t size)
+{
+	size_t plain = 0;
+	while (plain < size && text[plain] > 0 && text[plain] < 0x80)
+		plain++;
+	return plain;
+}
+
 void java_name_put_text(struct sink *out, const char *text, size_t size, size_t limit)
 {
 	const uint8_t *at = (const uint8_t *)text;
 	const size_t end = out->size + limit;
+	const size_t plain = plain_start(at, size < limit ? size : limit);
+	sink_put(out, at, plain);
+	at += plain;
+	size -= plain;
 	while (size && out->size < end && !sink_failed(out)) {
 		uint32_t character;
 		const size_t used = read_character(at, size, &character);

@@ -353,64 +353,44 @@ const char *vm_code_tier(const struct vm_code *code)
 	return TIERS[code->comp_level][code->entry_bci >= 0];
 }
 
-/* So many are read at a time. */
-enum { BATCH = 256 };
-
-/* Words or halves of them from many places. Returns how many could be read before one could not. */
-static size_t read_places(const uint64_t *avmas, size_t count, void *into, size_t each)
+bool vm_structs_method(const struct vm_structs *structs, uint64_t id, struct vm_method *method)
 {
-	struct iovec places[BATCH];
-	const struct iovec local = { into, count * each };
-	for (size_t i = 0; i < count; i++)
-		places[i] = (struct iovec){ (void *)(uintptr_t)avmas[i], each };
-	const ssize_t got = process_vm_readv(getpid(), &local, 1, places, count, 0);
-	return got < 0 ? 0 : (size_t)got / each;
-}
-
-static bool read_methods(const struct vm_structs *structs, struct vm_method *methods, size_t count)
-{
-	uint64_t avmas[BATCH];
-	uint64_t words[BATCH];
-	uint16_t sizes[BATCH];
-	for (size_t i = 0; i < count; i++)
-		avmas[i] = methods[i].id;
-	if (read_places(avmas, count, words, sizeof(*words)) < count)
+	uint64_t constant;
+	uint16_t size;
+	if (!structs->const_method_size || !read_pointer(id, &method->method_avma) ||
+	    !read_pointer(method->method_avma + offset_of(structs, VM_METHOD_CONST), &constant) ||
+	    !read_memory(constant + offset_of(structs, VM_CONST_CODE_SIZE), &size, sizeof(size)))
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		methods[i].method_avma = words[i];
-		avmas[i] = words[i] + offset_of(structs, VM_METHOD_CONST);
-	}
-	if (read_places(avmas, count, words, sizeof(*words)) < count)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		/* The bytecode lies right behind what the struct itself has. */
-		methods[i].bytecode_avma = words[i] + structs->const_method_size;
-		avmas[i] = words[i] + offset_of(structs, VM_CONST_CODE_SIZE);
-	}
-	if (read_places(avmas, count, sizes, sizeof(*sizes)) < count)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		methods[i].bytecode_size = sizes[i];
+	/* The bytecode lies right behind what the struct itself has. */
+	method->bytecode_avma = constant + structs->const_method_size;
+	method->bytecode_size = size;
 	return true;
 }
 
-bool vm_structs_methods(const struct vm_structs *structs, struct vm_method *methods, size_t count)
+void vm_structs_known_method(const struct vm_structs *structs, uint64_t id,
+			     struct vm_method *method)
 {
-	if (!structs->const_method_size)
-		return false;
-	for (size_t i = 0; i < count; i += BATCH)
-		if (!read_methods(structs, methods + i, count - i < BATCH ? count - i : BATCH))
-			return false;
-	return true;
+	uint64_t constant;
+	memcpy(&method->method_avma, (const void *)(uintptr_t)id, sizeof(method->method_avma));
+	const uint64_t field = method->method_avma + offset_of(structs, VM_METHOD_CONST);
+	memcpy(&constant, (const void *)(uintptr_t)field, sizeof(constant));
+	method->bytecode_avma = constant + structs->const_method_size;
 }
 
 void vm_structs_words(const uint64_t *avmas, size_t count, uint64_t *words)
 {
+	enum { BATCH = 256 };
 	for (size_t i = 0; i < count;) {
+		struct iovec places[BATCH];
 		const size_t wanted = count - i < BATCH ? count - i : BATCH;
-		const size_t got = read_places(avmas + i, wanted, words + i, sizeof(*words));
-		i += got;
-		if (got < wanted)
+		const struct iovec local = { words + i, wanted * sizeof(*words) };
+		for (size_t k = 0; k < wanted; k++)
+			places[k] =
+			    (struct iovec){ (void *)(uintptr_t)avmas[i + k], sizeof(*words) };
+		const ssize_t got = process_vm_readv(getpid(), &local, 1, places, wanted, 0);
+		/* Up to the first that could not be read. */
+		i += got < 0 ? 0 : (size_t)got / sizeof(*words);
+		if (got < (ssize_t)(wanted * sizeof(*words)))
 			words[i++] = 0;
 	}
 }

@@ -84,16 +84,22 @@ const char *vm_code_tier(const struct vm_code *code);
 
 /* A method as the interpreter's frames know it. */
 struct vm_method {
-	uint64_t id;          /* in: its jmethodID */
 	uint64_t method_avma; /* changes when its class is redefined */
 	uint64_t bytecode_avma;
 	uint32_t bytecode_size; /* 0: it has none, as native and abstract methods */
 };
 
-/* Fills all `count` of them, in three system calls for every few hundred. False where one cannot be
- * read, or this JVM does not tell.
+/* Where a jmethodID leads. False where one place on the way cannot be read, or this JVM does not
+ * tell. Three system calls.
  */
-bool vm_structs_methods(const struct vm_structs *structs, struct vm_method *methods, size_t count);
+bool vm_structs_method(const struct vm_structs *structs, uint64_t id, struct vm_method *method);
+
+/* The same without asking the kernel, for a JVM of which vm_structs_method() was right, and a
+ * method whose class cannot be unloaded meanwhile: the memory of both steps stays as long as it
+ * does. Does not fill the size.
+ */
+void vm_structs_known_method(const struct vm_structs *structs, uint64_t id,
+			     struct vm_method *method);
 
 /* The words at the addresses; 0 where there is no memory. */
 void vm_structs_words(const uint64_t *avmas, size_t count, uint64_t *words);
