@@ -73,6 +73,18 @@ def read_tier(data, at):
     return None
 
 
+def kinds(data):
+    """(kind, time) of each record."""
+    at, found = struct.unpack_from("<I", data, 8)[0], []
+    while at + 16 <= len(data):
+        kind, size, time = struct.unpack_from("<IIQ", data, at)
+        if size < 16 or at + size > len(data):
+            break
+        found.append((kind, time))
+        at += size
+    return found
+
+
 def read(data):
     """All code of a dump in order; torn records at its end are passed over."""
     codes, by_index, told = [], {}, {}

@@ -483,14 +483,19 @@ def javac(case):
     case.faults += live.left_behind(case.place, live.recorded_pids(recording))
 
 
-def sanitized(case):
-    """The agent built with clang's address sanitizer, in a JVM."""
+def preload_sanitizer(case):
+    """For an agent that was built with clang's address sanitizer."""
     runtime = subprocess.run(["clang", "-print-file-name=libclang_rt.asan-x86_64.so"], capture_output=True,
                              text=True).stdout.strip()
     if not os.path.isabs(runtime) or not os.path.exists(runtime):
         polyperf.skip("clang's shared sanitizer runtime is not installed")
-    case.compile(JIT_SOURCE)
     case.place.environment.update(LD_PRELOAD=runtime, ASAN_OPTIONS="handle_segv=0:detect_leaks=0")
+
+
+def sanitized(case):
+    """The agent built with clang's address sanitizer, in a JVM."""
+    case.compile(JIT_SOURCE)
+    preload_sanitizer(case)
     for what in ("plugins", "outer"):
         done, codes = case.run(what, 2)
         case.expect("Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr[:800])
@@ -506,20 +511,21 @@ WITHOUT_SAMPLING = ("inlining", "lambda", "unload", "attach-command", "checked",
                     "control", "sanitized")
 
 
-def main(program, agent, name):
+def run_case(program, agent, run, needs_sampling):
+    """In a place of its own for each JDK."""
     found = jdks()
     if not found:
         polyperf.skip("no JDK is installed")
     if not agent.exists():
         polyperf.skip("libpolyperf-jvmti.so is not built: there is no jvmti.h")
     reason = live.why_no_sampling()
-    if reason and name not in WITHOUT_SAMPLING:
+    if reason and needs_sampling:
         polyperf.skip(reason)
     faults = []
     for jdk in found:
         with live.place() as place:
             case = Case(program, agent, jdk, place)
-            CASES[name](case)
+            run(case)
             faults += case.faults
     if faults:
         polyperf.fail(*faults)
@@ -528,4 +534,5 @@ def main(program, agent, name):
 if __name__ == "__main__":
     if len(sys.argv) != 4 or sys.argv[3] not in CASES:
         sys.exit(f"{__doc__}")
-    main(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3])
+    run_case(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(),
+             CASES[sys.argv[3]], sys.argv[3] not in WITHOUT_SAMPLING)

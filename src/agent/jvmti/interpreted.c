@@ -136,6 +136,8 @@ static void scan(struct interpreted *x, JNIEnv *jni, bool must_forget)
 	jint count = 0;
 	if (!get_classes(x, &classes, &count))
 		return;
+	/* Late, but enough for -Xcheck:jni. */
+	(void)(*jni)->EnsureLocalCapacity(jni, count);
 	if (must_forget) {
 		told_classes_clear(&x->teller.told);
 		x->teller.flags = POLYPERF_JIT_EXISTING;

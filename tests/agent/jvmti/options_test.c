@@ -22,7 +22,7 @@ static void test_nothing_is_the_default(void **state)
 		assert_string_equal(options.directory, "");
 		assert_string_equal(options.control, "");
 		assert_true(options.lines && options.inlines);
-		assert_false(options.map || options.stop);
+		assert_false(options.map || options.interpreted || options.stop);
 	}
 }
 
@@ -32,11 +32,12 @@ static void test_all_words(void **state)
 	struct options options;
 	const char *wrong;
 	assert_true(options_parse(
-	    &options, "dir=/a=b/c,control=/run/x,lines=off,inlines=off,map=on,stop", &wrong));
+	    &options, "dir=/a=b/c,control=/run/x,lines=off,inlines=off,map=on,interpreted=on,stop",
+	    &wrong));
 	assert_string_equal(options.directory, "/a=b/c");
 	assert_string_equal(options.control, "/run/x");
 	assert_false(options.lines || options.inlines);
-	assert_true(options.map && options.stop);
+	assert_true(options.map && options.interpreted && options.stop);
 }
 
 static void test_what_is_not_understood_is_pointed_at(void **state)

@@ -54,6 +54,16 @@ struct nmethod {
 	int8_t comp_level;
 };
 
+struct const_method {
+	uint64_t fingerprint;
+	uint16_t code_size;
+};
+
+struct method {
+	void *virtual_table;
+	struct const_method *constant;
+};
+
 struct array {
 	int32_t length;
 	int32_t capacity;
@@ -95,6 +105,10 @@ static void set_tables(void)
 		{ "nmethod", "_compile_id", "int", 0, offsetof(struct nmethod, compile_id), NULL },
 		{ "nmethod", "_comp_level", "CompLevel", 0, offsetof(struct nmethod, comp_level),
 		  NULL },
+		{ "Method", "_constMethod", "ConstMethod*", 0, offsetof(struct method, constant),
+		  NULL },
+		{ "ConstMethod", "_code_size", "u2", 0, offsetof(struct const_method, code_size),
+		  NULL },
 		{ "Other", "_x", "int", 0, 4, NULL },
 		{ 0 },
 	};
@@ -104,6 +118,7 @@ static void set_tables(void)
 		{ "bool", NULL, 0, 1, 0, 1 },
 		{ "HeapBlock", NULL, 0, 0, 0, sizeof(struct block) },
 		{ "nmethod", "CodeBlob", 0, 0, 0, sizeof(struct nmethod) },
+		{ "ConstMethod", "MetaspaceObj", 0, 0, 0, sizeof(struct const_method) },
 		{ 0 },
 	};
 	memcpy(fields, all, sizeof(all));
@@ -256,9 +271,12 @@ static void test_each_missing_variable_and_field(void **state)
 	find_name = NULL;
 	for (size_t i = 0; fields[i].type; i++) {
 		const char *name = fields[i].name;
-		const bool is_needed = strcmp(name, "_x") != 0 && strcmp(name, "_compile_id") != 0;
+		const bool is_of_methods = strstr(fields[i].type, "Method") != NULL;
+		const bool is_needed =
+		    strcmp(name, "_x") != 0 && strcmp(name, "_compile_id") != 0 && !is_of_methods;
 		fields[i].name = "_gone";
 		assert_int_equal(vm_structs_open(&structs, find, NULL), !is_needed);
+		assert_int_equal(structs.const_method_size == 0, is_of_methods);
 		fields[i].name = name;
 	}
 }
@@ -319,6 +337,57 @@ static void test_a_heap_that_makes_no_sense(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
+static void test_jmethod_ids_lead_to_methods(void **state)
+{
+	(void)state;
+	struct const_method constant = { .code_size = 300 };
+	struct method method = { .constant = &constant };
+	struct method *id = &method;
+	const uint64_t id_avma = (uint64_t)(uintptr_t)&id;
+	struct vm_structs vm;
+	struct vm_method found;
+	assert_true(vm_structs_open(&vm, find, NULL));
+	assert_true(vm_structs_method(&vm, id_avma, &found));
+	assert_int_equal(found.method_avma, (uintptr_t)&method);
+	assert_int_equal(found.bytecode_avma, (uintptr_t)(&constant + 1));
+	assert_int_equal(found.bytecode_size, 300);
+	struct vm_method known;
+	vm_structs_known_method(&vm, id_avma, &known);
+	assert_int_equal(known.method_avma, found.method_avma);
+	assert_int_equal(known.bytecode_avma, found.bytecode_avma);
+	/* Whatever cannot be read. */
+	assert_false(vm_structs_method(&vm, 8, &found));
+	method.constant = (struct const_method *)(uintptr_t)16;
+	assert_false(vm_structs_method(&vm, id_avma, &found));
+	id = (struct method *)(uintptr_t)24;
+	assert_false(vm_structs_method(&vm, id_avma, &found));
+	/* A JVM that tells of its code alone. */
+	for (size_t i = 0; fields[i].type; i++)
+		if (strcmp(fields[i].type, "Method") == 0)
+			fields[i].name = "_other";
+	assert_true(vm_structs_open(&vm, find, NULL));
+	assert_int_equal(vm.const_method_size, 0);
+	id = &method;
+	assert_false(vm_structs_method(&vm, id_avma, &found));
+}
+
+static void test_words_are_read_where_there_are_some(void **state)
+{
+	(void)state;
+	enum { COUNT = 700 };
+	static uint64_t source[COUNT];
+	static uint64_t avmas[COUNT];
+	static uint64_t words[COUNT];
+	for (size_t i = 0; i < COUNT; i++) {
+		source[i] = i + 1;
+		avmas[i] = i % 7 == 3 ? i : (uint64_t)(uintptr_t)&source[i];
+	}
+	vm_structs_words(avmas, COUNT, words);
+	for (size_t i = 0; i < COUNT; i++)
+		assert_int_equal(words[i], i % 7 == 3 ? 0 : i + 1);
+	vm_structs_words(avmas, 0, words);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +398,8 @@ int main(void)
 		TEST(test_each_missing_variable_and_field),
 		TEST(test_wrong_offsets_are_harmless),
 		TEST(test_a_heap_that_makes_no_sense),
+		cmocka_unit_test_setup(test_jmethod_ids_lead_to_methods, setup),
+		cmocka_unit_test(test_words_are_read_where_there_are_some),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
