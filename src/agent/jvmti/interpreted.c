@@ -16,6 +16,11 @@ enum {
 	FLUSH_MS = 500,
 };
 
+/* A class whose methods are still to be told. */
+struct added {
+	jclass class; /* a global reference */
+};
+
 struct interpreted {
 	struct interpreted_options options;
 	struct class_teller teller; /* of the thread */
@@ -23,7 +28,7 @@ struct interpreted {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake;  /* something to do */
 	pthread_cond_t idle;  /* nothing to do */
-	VECTOR(jclass) added; /* global references */
+	VECTOR(struct added) added;
 	bool must_scan;
 	bool must_forget; /* and as if nothing had been told */
 	bool must_look;   /* for redefined classes */
@@ -58,7 +63,7 @@ static void free_all(struct interpreted *x)
 
 /* What the thread took on. */
 struct work {
-	VECTOR(jclass) classes;
+	VECTOR(struct added) classes;
 	bool must_scan;
 	bool must_forget;
 	bool must_look;
@@ -174,8 +179,8 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 			scan(x, jni, work.must_forget);
 		for (size_t i = 0; i < work.classes.count; i++) {
 			if (goes_on)
-				(void)tell(x, work.classes.items[i]);
-			(*jni)->DeleteGlobalRef(jni, work.classes.items[i]);
+				(void)tell(x, work.classes.items[i].class);
+			(*jni)->DeleteGlobalRef(jni, work.classes.items[i].class);
 		}
 		vector_clear(&work.classes);
 		if (goes_on && work.must_look)
@@ -230,11 +235,11 @@ void interpreted_begin(struct interpreted *x, JNIEnv *jni)
 static bool take_reference(struct interpreted *x, jclass reference)
 {
 	pthread_mutex_lock(&x->lock);
-	jclass *slot = x->is_running && !x->has_ended && x->added.count < QUEUE_MAX
-			   ? vector_push(&x->added)
-			   : NULL;
+	struct added *slot = x->is_running && !x->has_ended && x->added.count < QUEUE_MAX
+				 ? vector_push(&x->added)
+				 : NULL;
 	if (slot)
-		*slot = reference;
+		slot->class = reference;
 	else
 		x->must_scan = x->is_running;
 	if (x->is_waiting)
