@@ -30,6 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	const struct load_options options = { .input = path,
 					      .in_order = true,
+					      .lines = true,
+					      .inlines = true,
 					      .self_contained = true };
 	struct load_error error;
 	struct load *load;
