@@ -53,14 +53,23 @@ static void tell(const struct inject_options *options, const struct inject_resul
 	    options->cache_dir ? options->cache_dir : "");
 }
 
-static void tell_failure(const struct inject_result *result, int got)
+static void tell_failure(const struct inject_options *options, const struct inject_result *result,
+			 int got)
 {
+	const int error = errno;
+	char *folder = NULL;
+	if (result->images_failed && !options->cache_dir &&
+	    asprintf(&folder, "%s.d", options->output) < 0)
+		folder = NULL;
+	const char *images = folder ? folder : options->cache_dir;
+	errno = error;
 	if (got == STATUS_UNSUPPORTED)
 		message_error("%s: the recording is of a machine of the other byte order; inject "
 			      "it on one like that",
-			      result->failed);
+			      options->output);
 	else
-		message_file(result->failed, got);
+		message_file(result->images_failed && images ? images : options->output, got);
+	free(folder);
 }
 
 static int run(const struct inject_args *args, struct load *load)
@@ -68,7 +77,7 @@ static int run(const struct inject_args *args, struct load *load)
 	struct inject_result result;
 	const int got = inject_run(load, &args->options, &result);
 	if (got < 0)
-		tell_failure(&result, got);
+		tell_failure(&args->options, &result, got);
 	else
 		tell(&args->options, &result);
 	return got < 0 ? EXIT_INPUT : EXIT_OK;

@@ -80,15 +80,14 @@ int inject_run(struct load *load, const struct inject_options *asked, struct inj
 	how.all |= has_stacks(load);
 	struct images images = { 0 };
 	struct image_store *store;
-	*result = (struct inject_result){ .failed = "the images" };
+	*result = (struct inject_result){ .image_count = 0 };
 	int got = image_store_open(&store, options->output, options->cache_dir);
 	if (got < 0)
 		return got;
 	got = build_images(&images, load, options, store);
-	if (got == 0) {
-		result->failed = options->output;
+	result->images_failed = got < 0;
+	if (got == 0)
 		got = write_output(&images, load, options, result);
-	}
 	if (got < 0) {
 		const int error = errno;
 		image_store_discard(store);

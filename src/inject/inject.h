@@ -25,11 +25,11 @@ struct inject_result {
 	uint32_t image_count;
 	uint32_t code_count; /* in them */
 	uint64_t image_bytes;
-	const char *failed; /* what failed: "the images", or the output's path */
+	bool images_failed; /* it was not the output that failed */
 };
 
 /* Returns 0, or STATUS_IO (errno), _NO_MEMORY, _TOO_BIG, _UNSUPPORTED (the recording is of a
- * machine of the other byte order), with result->failed set.
+ * machine of the other byte order), and tells by images_failed which.
  */
 int inject_run(struct load *load, const struct inject_options *options,
 	       struct inject_result *result);
