@@ -21,7 +21,6 @@ struct group {
 	uint32_t pid;
 	uint32_t first; /* index + 1 */
 	uint32_t last;
-	uint32_t count;
 	uint32_t last_mapping; /* into build.mappings: index + 1 */
 	bool has_unwinding;
 };
@@ -86,7 +85,6 @@ static int add_to_group(struct build *build, uint32_t index, uint32_t pid)
 	else
 		group->first = index + 1;
 	group->last = index + 1;
-	group->count++;
 	if (!group->has_unwinding) {
 		struct jitdump_unwinding_info info;
 		group->has_unwinding = load_code_unwinding(build->load, index, &info);

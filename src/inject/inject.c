@@ -17,12 +17,13 @@ static bool has_stacks(struct load *load)
 }
 
 static int build_images(struct images *images, struct load *load,
-			const struct inject_options *options, struct image_store *store)
+			const struct inject_options *options, bool with_stacks,
+			struct image_store *store)
 {
 	struct images_options how = { .store = store,
 				      .producer = options->producer,
 				      .human_names = options->human_names,
-				      .has_stacks = has_stacks(load) };
+				      .has_stacks = with_stacks };
 	uint8_t *hits = NULL;
 	int got = 0;
 	if (!options->all) {
@@ -77,14 +78,15 @@ int inject_run(struct load *load, const struct inject_options *asked, struct inj
 {
 	struct inject_options how = *asked;
 	const struct inject_options *options = &how;
-	how.all |= has_stacks(load);
+	const bool with_stacks = has_stacks(load);
+	how.all |= with_stacks;
 	struct images images = { 0 };
 	struct image_store *store;
 	*result = (struct inject_result){ .image_count = 0 };
 	int got = image_store_open(&store, options->output, options->cache_dir);
 	if (got < 0)
 		return got;
-	got = build_images(&images, load, options, store);
+	got = build_images(&images, load, options, with_stacks, store);
 	result->images_failed = got < 0;
 	if (got == 0)
 		got = write_output(&images, load, options, result);

@@ -11,11 +11,8 @@ static bool is_same(struct bytes a, struct bytes b)
 
 uint32_t lines_source(struct lines *lines, struct bytes file)
 {
-	static const char scheme[] = "file://";
-	const size_t skip = sizeof(scheme) - 1;
 	sink_reset(&lines->path);
-	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
-		file = (struct bytes){ file.data + skip, file.size - skip };
+	file = load_source_path(file);
 	for (size_t i = 0; i < file.size; i++)
 		sink_u8(&lines->path, file.data[i] == ':' ? '/' : file.data[i]);
 	return sink_failed(&lines->path) ? UINT32_MAX
@@ -46,8 +43,7 @@ int lines_put(struct lines *lines, struct jitdump_debug_walk *walk, const struct
 	int got = 0;
 	while (got == 0 && jitdump_debug_entry_next(walk, &entry) > 0) {
 		got = source_of(lines, &entry, code->name);
-		const uint64_t offset =
-		    entry.avma > walk->code_avma ? entry.avma - walk->code_avma : 0;
+		const uint64_t offset = jitdump_debug_offset(walk, &entry);
 		const struct image_line line = {
 			.offset = offset,
 			.file = lines->last_source,

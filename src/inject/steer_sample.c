@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "inject/addresses.h"
+#include "inject/place_answer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,8 @@ static const char gone[] = "[unloaded]";
 
 /* An address for which perf's answer is right, as long as nothing changes in its page. */
 struct steer_checked {
-	uint64_t avma;
-	uint64_t valid_from_ns;
-	uint64_t valid_to_ns; /* 0: a free entry */
-	uint32_t pid;
+	struct place_answer answer;
 	uint32_t stamp;
-	bool is_return;
 };
 
 /* Whose an address is, and where perf is asked for it. */
@@ -191,19 +188,11 @@ static int set_right(struct steer *steer, struct steer_process *process, struct 
 		       : replace(steer, process, question, range);
 }
 
-static struct steer_checked *checked_of(const struct steer *steer, const struct load_place *place)
-{
-	const uint64_t hash = hash_mix(place->avma, ((uint64_t)place->pid << 1) | place->is_return);
-	return &steer->checked[hash & (CHECKED - 1)];
-}
-
 static int check(void *context, const struct load_place *place)
 {
 	struct steer *steer = context;
-	struct steer_checked *checked = checked_of(steer, place);
-	if (checked->avma == place->avma && checked->pid == place->pid &&
-	    checked->is_return == place->is_return && place->time_ns >= checked->valid_from_ns &&
-	    place->time_ns < checked->valid_to_ns && checked->stamp == stamp_at(steer, place))
+	struct steer_checked *checked = &steer->checked[place_answer_slot(place) & (CHECKED - 1)];
+	if (place_answer_holds(&checked->answer, place) && checked->stamp == stamp_at(steer, place))
 		return 0;
 	struct question question;
 	int got = ask(steer, place, &question);
@@ -211,12 +200,8 @@ static int check(void *context, const struct load_place *place)
 	if (!process)
 		return STATUS_NO_MEMORY;
 	got = set_right(steer, process, &question);
-	*checked = (struct steer_checked){ .avma = place->avma,
-					   .valid_from_ns = question.owner.valid_from_ns,
-					   .valid_to_ns = question.owner.valid_to_ns,
-					   .pid = place->pid,
-					   .stamp = stamp_at(steer, place),
-					   .is_return = place->is_return };
+	*checked = (struct steer_checked){ place_answer_of(place, &question.owner),
+					   stamp_at(steer, place) };
 	return got;
 }
 

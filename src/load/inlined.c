@@ -13,8 +13,7 @@ static void set_own_line(struct load *load, uint32_t piece, const struct inlined
 	if (!load_code_lines(load, piece, &walk))
 		return;
 	while (jitdump_debug_entry_next(&walk, &entry) > 0) {
-		const uint64_t offset =
-		    entry.avma > walk.code_avma ? entry.avma - walk.code_avma : 0;
+		const uint64_t offset = jitdump_debug_offset(&walk, &entry);
 		if (offset > place->offset || offset < best_offset)
 			continue;
 		best = entry;

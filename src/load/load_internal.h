@@ -153,8 +153,7 @@ struct load {
 	struct address_index tried_dumps; /* keys of (pid, file name) */
 	uint32_t *object_slots;
 	size_t object_slot_count;
-	uint32_t *process_slots;
-	size_t process_slot_count;
+	struct idmap process_of_pid; /* into processes: index + 1 */
 	struct symbol_table *kallsyms;
 	bool kallsyms_was_read;
 	uint64_t kernel_text_avma; /* of _text when it was recorded; 0: not known */

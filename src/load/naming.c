@@ -18,16 +18,21 @@ uint32_t naming_path(struct load *load, uint32_t string)
 	return intern_bytes(&load->profile->strings, intern_get_bytes(&load->strings, string));
 }
 
-void naming_set_line(struct load *load, struct bytes file, uint32_t line,
-		     struct profile_frame *frame)
+struct bytes load_source_path(struct bytes file)
 {
 	static const char scheme[] = "file://";
 	const size_t skip = sizeof(scheme) - 1;
-	if (!line || !file.size)
-		return;
 	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
 		file = (struct bytes){ file.data + skip, file.size - skip };
-	frame->file = intern_bytes(&load->profile->strings, file);
+	return file;
+}
+
+void naming_set_line(struct load *load, struct bytes file, uint32_t line,
+		     struct profile_frame *frame)
+{
+	if (!line || !file.size)
+		return;
+	frame->file = intern_bytes(&load->profile->strings, load_source_path(file));
 	frame->line = line;
 	if (frame->file == INTERN_NONE)
 		frame->function = INTERN_NONE;

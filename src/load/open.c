@@ -130,7 +130,7 @@ void load_close(struct load *load)
 	vector_clear(&load->files);
 	vector_clear(&load->markers);
 	free(load->object_slots);
-	free(load->process_slots);
+	idmap_clear(&load->process_of_pid);
 	timeline_free(load->timeline);
 	bundle_close(load->bundle);
 	perfdata_close(load->perf);

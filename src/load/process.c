@@ -1,7 +1,6 @@
 /* Processes by pid, and the names of threads by time. */
 #include "load/load_internal.h"
 
-#include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
 
@@ -9,53 +8,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static size_t process_slot(const struct load *load, uint32_t pid)
-{
-	size_t at = hash_mix(pid, 0) & (load->process_slot_count - 1);
-	while (load->process_slots[at] &&
-	       load->processes.items[load->process_slots[at] - 1].pid != pid)
-		at = (at + 1) & (load->process_slot_count - 1);
-	return at;
-}
-
-static bool grow_process_slots(struct load *load)
-{
-	if (load->processes.count * 2 < load->process_slot_count)
-		return true;
-	const size_t count = load->process_slot_count ? load->process_slot_count * 2 : 64;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(load->process_slots);
-	load->process_slots = slots;
-	load->process_slot_count = count;
-	const struct process *process = load->processes.items;
-	for (uint32_t i = 0; process && i < load->processes.count; i++, process++)
-		slots[process_slot(load, process->pid)] = i + 1;
-	return true;
-}
-
 struct process *load_process_find(const struct load *load, uint32_t pid)
 {
-	if (!load->process_slot_count)
-		return NULL;
-	const uint32_t id = load->process_slots[process_slot(load, pid)];
+	const uint32_t id = idmap_get(&load->process_of_pid, pid);
 	return id ? &load->processes.items[id - 1] : NULL;
 }
 
 struct process *load_process(struct load *load, uint32_t pid)
 {
-	struct process *known = load_process_find(load, pid);
-	if (known)
-		return known;
-	if (!grow_process_slots(load))
+	uint32_t *id = idmap_put(&load->process_of_pid, pid);
+	if (!id)
 		return NULL;
-	struct process *process = vector_push(&load->processes);
-	if (!process)
-		return NULL;
-	process->pid = pid;
-	load->process_slots[process_slot(load, pid)] = (uint32_t)load->processes.count;
-	return process;
+	if (!*id) {
+		struct process *process = vector_push(&load->processes);
+		if (!process)
+			return NULL;
+		process->pid = pid;
+		*id = (uint32_t)load->processes.count;
+	}
+	return &load->processes.items[*id - 1];
 }
 
 int load_comm(struct load *load, uint32_t tid, const char *comm, uint64_t time_ns)

@@ -4,22 +4,12 @@
 #include <signal.h>
 #include <time.h>
 
-static char dir[DIR_SIZE];
 static int started_count;
 
-static int set_up(void **state)
+static int set_up_counted(void **state)
 {
-	(void)state;
-	make_dir(dir);
 	started_count = 0;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_dir(dir);
-	return 0;
+	return set_up(state);
 }
 
 static void sleep_ms(long ms)
@@ -219,7 +209,7 @@ static void may_be_called_from_a_handler(void **state)
 	dump_free(&dump);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up_counted, tear_down)
 
 int main(void)
 {

@@ -1,13 +1,12 @@
 /* emit_lib.h - what the tests of the emitting side share: a directory, and dumps read back.
  *
- *   char dir[DIR_SIZE];
- *   make_dir(dir);
+ *   cmocka_unit_test_setup_teardown(test, set_up, tear_down)        makes `dir`, and removes it
+ *
  *   struct polyperf_jit *jit = open_in(dir, &(struct polyperf_jit_options){ 0 });
  *   ...
  *   struct dump dump;
  *   dump_read(&dump, path);          fails the test on anything but whole records
  *   dump_free(&dump);
- *   remove_dir(dir);
  */
 #ifndef TESTS_EMIT_EMIT_LIB_H
 #define TESTS_EMIT_EMIT_LIB_H
@@ -22,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { DIR_SIZE = 256, PATH_SIZE = 4096 };
@@ -47,6 +47,30 @@ static inline void remove_dir(const char *dir)
 	(void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Of the test that runs. */
+static char dir[DIR_SIZE];
+
+static inline int set_up(void **state)
+{
+	(void)state;
+	make_dir(dir);
+	return 0;
+}
+
+static inline int tear_down(void **state)
+{
+	(void)state;
+	remove_dir(dir);
+	return 0;
+}
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static size_t counted_dumps;
 
 static inline int count_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -59,19 +83,19 @@ static inline int count_one(const char *path, const struct stat *st, int type, s
 }
 
 /* How many dumps lie in a directory and its folders. */
-static inline size_t count_dumps(const char *dir)
+static inline size_t count_dumps(const char *folder)
 {
 	counted_dumps = 0;
-	(void)nftw(dir, count_one, 8, FTW_PHYS);
+	(void)nftw(folder, count_one, 8, FTW_PHYS);
 	return counted_dumps;
 }
 
-static inline struct polyperf_jit *open_in(const char *dir, struct polyperf_jit_options options)
+static inline struct polyperf_jit *open_in(const char *folder, struct polyperf_jit_options options)
 {
 	struct polyperf_jit *jit = NULL;
 	options.struct_size = sizeof(options);
-	options.directory = dir;
-	options.map_directory = dir;
+	options.directory = folder;
+	options.map_directory = folder;
 	assert_int_equal(polyperf_jit_open(&options, &jit), 0);
 	assert_non_null(jit);
 	return jit;

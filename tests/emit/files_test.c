@@ -3,22 +3,6 @@
 
 #include <errno.h>
 
-static char dir[DIR_SIZE];
-
-static int set_up(void **state)
-{
-	(void)state;
-	make_dir(dir);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_dir(dir);
-	return 0;
-}
-
 static void usual_path(char path[PATH_SIZE])
 {
 	(void)snprintf(path, PATH_SIZE, "%s/jit-%d.dump", dir, getpid());

@@ -8,29 +8,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static char dir[DIR_SIZE];
-
-static int set_up(void **state)
-{
-	(void)state;
-	make_dir(dir);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_dir(dir);
-	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void path_of_pid(pid_t pid, char path[PATH_SIZE])
 {
 	(void)snprintf(path, PATH_SIZE, "%s/jit-%d.dump", dir, pid);

@@ -6,22 +6,6 @@
 
 enum { LIMIT = 1 << 20, SLOTS = 64 };
 
-static char dir[DIR_SIZE];
-
-static int set_up(void **state)
-{
-	(void)state;
-	make_dir(dir);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_dir(dir);
-	return 0;
-}
-
 /* What a reader of this dump alone knows to be at each address in the end. */
 struct known {
 	uint64_t address;

@@ -12,22 +12,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static char dir[DIR_SIZE];
-
-static int set_up(void **state)
-{
-	(void)state;
-	make_dir(dir);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_dir(dir);
-	return 0;
-}
-
 struct tally {
 	uint64_t told;
 	uint64_t refused;

@@ -5,29 +5,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-static char dir[DIR_SIZE];
-
-static int set_up(void **state)
-{
-	(void)state;
-	make_dir(dir);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_dir(dir);
-	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Ends the handle and reads what it wrote. */
 static void close_and_read(struct polyperf_jit *jit, struct dump *dump)
 {

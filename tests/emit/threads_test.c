@@ -12,8 +12,6 @@
 
 enum { THREADS = 8, LOADS = 4000, KILLS = 25 };
 
-static char dir[DIR_SIZE];
-
 /* What the threads have been told is written: survives the process. */
 struct shared {
 	_Atomic uint64_t acknowledged[THREADS];
@@ -178,20 +176,11 @@ static void loses_nothing_when_killed(void **state)
 	}
 }
 
-static int set_up(void **state)
+static int set_up_shared(void **state)
 {
-	(void)state;
-	make_dir(dir);
 	shared =
 	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return shared == MAP_FAILED;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	remove_dir(dir);
-	return 0;
+	return shared == MAP_FAILED ? -1 : set_up(state);
 }
 
 int main(void)
@@ -200,5 +189,5 @@ int main(void)
 		cmocka_unit_test(writes_whole_records_in_order),
 		cmocka_unit_test(loses_nothing_when_killed),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up_shared, tear_down);
 }

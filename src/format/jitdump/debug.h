@@ -51,6 +51,13 @@ void jitdump_debug_walk_init(struct jitdump_debug_walk *walk, const struct jitdu
  */
 int jitdump_debug_entry_next(struct jitdump_debug_walk *walk, struct jitdump_debug_entry *entry);
 
+/* How far into its code an entry is; one before the code counts as its start. */
+static inline uint64_t jitdump_debug_offset(const struct jitdump_debug_walk *walk,
+					    const struct jitdump_debug_entry *entry)
+{
+	return entry->avma > walk->code_avma ? entry->avma - walk->code_avma : 0;
+}
+
 /* V8 writes the script's path into the function's name too. Returns the part of
  * `symbol` that the damaged name was, or no bytes where the two do not fit.
  */

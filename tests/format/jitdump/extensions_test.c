@@ -1,5 +1,6 @@
 /* polyperf's own records, in both byte orders, and every way to shorten or change one. */
 #include "build_own.h"
+#include "changed_bytes.h"
 
 #include "base/status.h"
 
@@ -228,28 +229,15 @@ static void survives_every_truncation(void **state)
 	}
 }
 
-/* A changed byte may cost the record that it lies in, and no other. */
 static void loses_no_record_but_the_changed_one(void **state)
 {
 	(void)state;
-	static const uint8_t changes[] = { 0x01, 0x02, 0x10, 0x40, 0x80, 0xff };
 	for (int swap = 0; swap < 2; swap++) {
 		const struct bytes dump = build_own_kinds(swap);
 		size_t offsets[BUILD_OWN_COUNT + 1];
 		bool found[BUILD_OWN_COUNT];
 		offsets_of(dump, offsets);
-		for (size_t at = 0; at < dump.size; at++) {
-			for (size_t c = 0; c < sizeof(changes); c++) {
-				const struct bytes copy = build_part(dump, dump.size);
-				((uint8_t *)(uintptr_t)copy.data)[at] ^= changes[c];
-				read_and_mark(copy, offsets, found);
-				build_free(copy);
-				for (size_t i = 0; at >= 12 && i < BUILD_OWN_COUNT; i++)
-					if (!found[i] && (at < offsets[i] || at >= offsets[i + 1]))
-						fail_msg("byte %zu ^ %02x lost record %zu", at,
-							 changes[c], i);
-			}
-		}
+		changed_bytes_lose_no_other(dump, offsets, BUILD_OWN_COUNT, found, read_and_mark);
 		build_free(dump);
 	}
 }
