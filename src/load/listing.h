@@ -1,0 +1,49 @@
+/* listing.h - the code of the functions of a profile, and the sources they were made from.
+ *
+ *   options.keep_code = options.lines = options.inlines = true;
+ *   load_open(&load, &options, &error);
+ *   load_profile(load, &profile);
+ *   struct listing listing = { 0 };
+ *   load_listing(load, &profile, function, &listing);
+ *   listing_clear(&listing);
+ *
+ * Good for the profile that was filled last. What a listing borrows lives as long as the load.
+ */
+#ifndef LOAD_LISTING_H
+#define LOAD_LISTING_H
+
+#include "load/load.h"
+#include "profile/listing.h"
+
+/* Fills an empty listing. Functions that have no code of their own (interpreted, inlined, unknown
+ * ones) get a reason. Returns 0 or STATUS_NO_MEMORY.
+ */
+int load_listing(struct load *load, const struct profile *profile, uint32_t function,
+		 struct listing *listing);
+
+/* The name of what the function's code calls or jumps to at an address (as in listing.start_avma:
+ * of the process, or as linked), "" where nobody knows. Lives as long as the load.
+ */
+const char *load_listing_target(struct load *load, const struct profile *profile, uint32_t function,
+				uint64_t address);
+
+/* Where source files are looked for, in this order: in the recording, below the folders of
+ * `paths`, at the path itself (not with options.self_contained).
+ */
+struct load_source_places {
+	/* Each "FOLDER", or "OLD=NEW" for files whose path begins with OLD. */
+	const char *const *paths;
+	size_t path_count;
+};
+
+struct load_source_text {
+	struct bytes text; /* lives as long as the load */
+	const char *found; /* where: the path of a file, or "in the recording" */
+	bool is_newer;     /* the file was changed after the recording was made */
+};
+
+/* `file` is as in frames and listings. Returns 0, STATUS_NOT_FOUND, or another negative status. */
+int load_source(struct load *load, const struct load_source_places *places, const char *file,
+		struct load_source_text *source);
+
+#endif
