@@ -256,6 +256,10 @@ const struct command cmd_report = {
 	    "come from a map without times; `ambiguous` ones had several owners; of `stale` ones "
 	    "the "
 	    "code had ended; the rest is `unknown`, and the lines at the end say why.\n\n"
+	    "Of stacks that were dumped (`record -g dwarf`) the next line says how many are whole, "
+	    "and "
+	    "why others are not; the last lines say where. `script -F +reason` tells it of "
+	    "each.\n\n"
 	    "A function is one row however often it was compiled.",
 	.options = options,
 	.examples =

@@ -123,7 +123,9 @@ const struct command cmd_script = {
 	    "code by address and time, without an injected copy of the recording.\n\n"
 	    "The field `trust` says how far a name can be trusted (see `polyperf-report`), "
 	    "`reason` "
-	    "says why it is not exact or unknown.",
+	    "says why it is not exact or unknown, and at the outermost frame of a dumped stack "
+	    "that "
+	    "is not whole why it ends there.",
 	.options = options,
 	.examples =
 	    (const struct command_example[]){

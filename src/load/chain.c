@@ -135,8 +135,8 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 		if (frame.valid_to_ns < made->valid_to_ns)
 			made->valid_to_ns = frame.valid_to_ns;
 	}
-	made->stack = profile_add_stack(load->profile, cache->frame_ids.items,
-					(uint32_t)cache->frame_ids.count);
+	made->stack = profile_add_ended_stack(load->profile, cache->frame_ids.items,
+					      (uint32_t)cache->frame_ids.count, chain->end);
 	made->is_early =
 	    cache->frame_ids.count &&
 	    load->profile->frames.items[cache->frame_ids.items[0]].trust == PROFILE_EARLY;
@@ -191,9 +191,9 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	const bool is_kernel = sample->cpumode == PERFDATA_CPUMODE_KERNEL;
 	uint64_t avmas[UNWIND_LIMIT];
 	uint64_t about[UNWIND_LIMIT];
-	const size_t unwound = has_user_part(words, count)
-				   ? 0
-				   : load_unwound_words(load, sample, avmas, about, UNWIND_LIMIT);
+	struct unwound addresses = { .avmas = avmas, .words = about, .limit = UNWIND_LIMIT };
+	const size_t unwound =
+	    has_user_part(words, count) ? 0 : load_unwound_words(load, sample, &addresses);
 	if (!count && (is_kernel || !unwound)) {
 		put_word(words, count++,
 			 is_kernel ? PERFDATA_CONTEXT_KERNEL : PERFDATA_CONTEXT_USER);
@@ -210,6 +210,7 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 		}
 		put_word(words, count++, avmas[i]);
 	}
+	chain->end = addresses.end;
 	chain->own_words = count - first;
 	chain->words = words;
 	chain->is_built = true;
@@ -244,7 +245,8 @@ int chain_prepare(struct load *load, const struct perfdata_sample *sample, uint3
 		chain->count = CHAIN_LIMIT;
 	if ((!chain->count || sample->user_regs_abi) && !build_words(load, sample, chain))
 		return STATUS_NO_MEMORY;
-	chain->hash = hash_wide(chain->words, chain->count * WORD, cache->seed + space);
+	chain->hash = hash_wide(chain->words, chain->count * WORD,
+				cache->seed + space + ((uint64_t)chain->end << 32));
 	__builtin_prefetch(&cache->slots[chain->hash.low & (cache->slot_count - 1)]);
 	return 0;
 }

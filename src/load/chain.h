@@ -12,6 +12,7 @@ struct chain {
 	uint32_t space;
 	bool is_built;    /* the words lie in the cache, until the next chain_prepare() */
 	size_t own_words; /* that many of the last were made here, not read */
+	enum profile_end end;
 	struct hash_wide hash;
 };
 

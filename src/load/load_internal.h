@@ -12,6 +12,7 @@
 #include "load/code.h"
 #include "names/names.h"
 #include "os/file.h"
+#include "profile/profile.h"
 #include "symbol/symbol.h"
 #include "timeline/timeline.h"
 #include "unwind/cfi.h"
@@ -125,6 +126,7 @@ struct resolved {
 
 struct chain_cache;
 struct frame_cache;
+struct place_cache;
 struct thread_cache;
 struct tally;
 
@@ -166,6 +168,7 @@ struct load {
 	uint32_t ksymbol_source; /* index into sources; INTERN_NONE: none yet */
 	uint64_t lost_count;
 	struct load_early early;
+	struct place_cache *places; /* NULL: nothing was unwound yet */
 	/* While samples are walked. */
 	struct profile *profile;
 	struct chain_cache *chains;
@@ -254,11 +257,19 @@ struct decision {
 void load_decide(struct load *load, const struct address *address, struct decision *decision);
 void load_frames_free(struct load *load);
 
-/* unwind.c: load_unwound() of code.h; beside each address the word of interpreted.h about its
- * frame, or 0.
- */
-size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample, uint64_t *avmas,
-			  uint64_t *words, size_t limit);
+/* unwind_place.c */
+void load_places_free(struct load *load);
+
+/* unwind.c: load_unwound() of code.h, with what a report wants to know besides. */
+struct unwound {
+	uint64_t *avmas; /* room for `limit`, innermost first */
+	uint64_t *words; /* beside each the word of interpreted.h about its frame, or 0; NULL: no */
+	size_t limit;
+	enum profile_end end;
+};
+/* Returns how many there are. */
+size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample,
+			  struct unwound *unwound);
 
 /* chain.c: a sample's callchain, as a stack of load->profile. */
 int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t space,

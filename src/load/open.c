@@ -131,6 +131,7 @@ void load_close(struct load *load)
 	vector_clear(&load->markers);
 	free(load->object_slots);
 	idmap_clear(&load->process_of_pid);
+	load_places_free(load);
 	timeline_free(load->timeline);
 	bundle_close(load->bundle);
 	perfdata_close(load->perf);

@@ -139,7 +139,10 @@ static int begin(struct load *load, struct profile *profile)
 		uint32_t *name = vector_push(&profile->events);
 		if (!name)
 			return STATUS_NO_MEMORY;
-		*name = profile_intern(load, perfdata_event(load->perf, i)->name);
+		const struct perfdata_event *event = perfdata_event(load->perf, i);
+		*name = profile_intern(load, event->name);
+		if (event->attr.sample_stack_user > profile->dump_bytes)
+			profile->dump_bytes = event->attr.sample_stack_user;
 	}
 	profile->lost_count = load->lost_count;
 	perfdata_rewind(load->perf);

@@ -14,6 +14,26 @@ const char *profile_trust_name(enum profile_trust trust)
 	return (unsigned)trust < PROFILE_TRUST_COUNT ? names[trust] : "unknown";
 }
 
+const char *profile_end_key(enum profile_end end)
+{
+	static const char *const keys[] = {
+#define X(name, key, text) [PROFILE_END_##name] = key,
+		PROFILE_END_LIST(X)
+#undef X
+	};
+	return (unsigned)end < PROFILE_END_COUNT ? keys[end] : "";
+}
+
+const char *profile_end_text(enum profile_end end)
+{
+	static const char *const texts[] = {
+#define X(name, key, text) [PROFILE_END_##name] = text,
+		PROFILE_END_LIST(X)
+#undef X
+	};
+	return (unsigned)end < PROFILE_END_COUNT ? texts[end] : "";
+}
+
 void profile_clear(struct profile *p)
 {
 	intern_clear(&p->strings);
@@ -57,19 +77,25 @@ static bool slots_grow(struct profile *p, struct profile_slots *table, size_t it
 static uint64_t hash_stack(const struct profile *p, uint32_t id)
 {
 	const struct profile_stack *s = &p->stacks.items[id];
-	return hash_bytes(p->frame_ids.items + s->first, s->depth * sizeof(uint32_t), 0);
+	return hash_bytes(p->frame_ids.items + s->first, s->depth * sizeof(uint32_t), s->end);
 }
 
 uint32_t profile_add_stack(struct profile *p, const uint32_t *frame_ids, uint32_t depth)
+{
+	return profile_add_ended_stack(p, frame_ids, depth, PROFILE_END_NOT_DUMPED);
+}
+
+uint32_t profile_add_ended_stack(struct profile *p, const uint32_t *frame_ids, uint32_t depth,
+				 enum profile_end end)
 {
 	struct profile_slots *table = &p->stack_slots;
 	if (!slots_grow(p, table, p->stacks.count, hash_stack))
 		return INTERN_NONE;
 	const size_t size = depth * sizeof(uint32_t);
-	size_t at = hash_bytes(frame_ids, size, 0) & (table->count - 1);
+	size_t at = hash_bytes(frame_ids, size, end) & (table->count - 1);
 	for (; table->slots[at]; at = (at + 1) & (table->count - 1)) {
 		const struct profile_stack *s = &p->stacks.items[table->slots[at] - 1];
-		if (s->depth == depth &&
+		if (s->depth == depth && s->end == end &&
 		    (!size || memcmp(p->frame_ids.items + s->first, frame_ids, size) == 0))
 			return table->slots[at] - 1;
 	}
@@ -80,6 +106,7 @@ uint32_t profile_add_stack(struct profile *p, const uint32_t *frame_ids, uint32_
 		return INTERN_NONE;
 	stack->first = (uint32_t)p->frame_ids.count;
 	stack->depth = depth;
+	stack->end = (uint8_t)end;
 	if (size)
 		memcpy(p->frame_ids.items + p->frame_ids.count, frame_ids, size);
 	p->frame_ids.count += depth;

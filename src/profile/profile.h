@@ -32,6 +32,27 @@ enum profile_trust {
 
 const char *profile_trust_name(enum profile_trust trust);
 
+/* Why a stack goes no further than its outermost frame: a key for programs, words for people. */
+#define PROFILE_END_LIST(X)                                               \
+	X(NOT_DUMPED, "not_dumped", "followed by the kernel")             \
+	X(WHOLE, "whole", "whole")                                        \
+	X(TRUNCATED, "truncated", "cut off by the size of the dump")      \
+	X(NO_UNWINDING, "no_unwinding", "no unwind information")          \
+	X(UNKNOWN_CODE, "unknown_code", "in code that nobody knows")      \
+	X(BAD_FRAME, "bad_frame", "a frame address that cannot be right") \
+	X(TOO_DEEP, "too_deep", "too deep")                               \
+	X(NOT_UNWOUND, "not_unwound", "registers that we cannot read")
+
+enum profile_end {
+#define X(name, key, text) PROFILE_END_##name,
+	PROFILE_END_LIST(X)
+#undef X
+	    PROFILE_END_COUNT
+};
+
+const char *profile_end_key(enum profile_end end);
+const char *profile_end_text(enum profile_end end);
+
 /* Code as a reader thinks of it: one entry a version, rows join by name. */
 struct profile_function {
 	uint32_t name;     /* string: as people write it */
@@ -67,6 +88,7 @@ struct profile_frame {
 struct profile_stack {
 	uint32_t first; /* index into frame_ids */
 	uint32_t depth;
+	uint8_t end; /* enum profile_end: two stacks of the same frames may end differently */
 };
 
 struct profile_thread {
@@ -93,7 +115,8 @@ struct profile {
 	VECTOR(uint32_t) events; /* strings */
 	VECTOR(struct profile_row) rows;
 	uint64_t lost_count;
-	uint64_t first_ns; /* of the samples that were kept */
+	uint32_t dump_bytes; /* of stack that were asked for with each sample; 0: none */
+	uint64_t first_ns;   /* of the samples that were kept */
 	uint64_t last_ns;
 	/* Open-addressing tables: hash slots hold id + 1. */
 	struct profile_slots {
@@ -106,6 +129,8 @@ void profile_clear(struct profile *p);
 
 /* Each returns the id, or INTERN_NONE without memory. */
 uint32_t profile_add_stack(struct profile *p, const uint32_t *frame_ids, uint32_t depth);
+uint32_t profile_add_ended_stack(struct profile *p, const uint32_t *frame_ids, uint32_t depth,
+				 enum profile_end end);
 uint32_t profile_add_thread(struct profile *p, uint32_t pid, uint32_t tid, uint32_t comm);
 
 /* Adds to the row of (thread, event, stack). Returns its index, so that a caller

@@ -86,7 +86,8 @@ static void put_summary(struct sink *out, const struct report_view *view)
 		put_interned(out, view, r->reason);
 		sink_printf(out, ",\"samples\":%" PRIu64 "}", r->count);
 	}
-	sink_text(out, "]");
+	sink_text(out, "],");
+	report_ends_json(out, &summary->ends, view->profile);
 }
 
 void report_write_json(struct sink *out, const struct report_view *view)

@@ -232,6 +232,18 @@ static bool put_head(struct script *script, const struct profile *profile,
 	return thread.data && event.data;
 }
 
+/* Behind the outermost frame of a dumped stack that is not whole: why. */
+static void put_end(const struct script *script, const struct profile_stack *stack,
+		    struct sink *out)
+{
+	if (script->is_single || !(script->fields & SCRIPT_REASON) || !stack->depth ||
+	    stack->end == PROFILE_END_NOT_DUMPED || stack->end == PROFILE_END_WHOLE)
+		return;
+	/* The line's end is there already. */
+	out->size -= out->size != 0;
+	sink_printf(out, " # stack ends: %s\n", profile_end_text((enum profile_end)stack->end));
+}
+
 static bool put_frames(struct script *script, const struct profile *profile, uint32_t stack_id,
 		       struct sink *out)
 {
@@ -246,6 +258,7 @@ static bool put_frames(struct script *script, const struct profile *profile, uin
 			return false;
 		sink_put(out, text.data, text.size);
 	}
+	put_end(script, stack, out);
 	sink_put(out, "\n", script->is_single ? 0 : 1);
 	return true;
 }

@@ -53,9 +53,11 @@ int report_summary_build(struct report_summary *summary, const struct profile *p
 			seen.object = profile->functions.items[frame->function].object;
 		}
 		summary->trust_counts[seen.trust] += row->count;
-		if (seen.trust != PROFILE_EXACT && count_reason(summary, &seen) < 0)
+		if (!report_ends_count(&summary->ends, profile, row) ||
+		    (seen.trust != PROFILE_EXACT && count_reason(summary, &seen) < 0))
 			return STATUS_NO_MEMORY;
 	}
+	report_ends_sort(&summary->ends);
 	if (summary->reasons.count)
 		qsort(summary->reasons.items, summary->reasons.count,
 		      sizeof(summary->reasons.items[0]), by_count);
@@ -65,6 +67,7 @@ int report_summary_build(struct report_summary *summary, const struct profile *p
 void report_summary_clear(struct report_summary *summary)
 {
 	vector_clear(&summary->reasons);
+	report_ends_clear(&summary->ends);
 }
 
 void report_put_count(struct sink *out, uint64_t count)

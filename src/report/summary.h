@@ -6,6 +6,7 @@
 
 #include "base/sink.h"
 #include "profile/profile.h"
+#include "report/ends.h"
 
 /* Why samples are not exact: one entry a (trust, reason, object). */
 struct report_reason {
@@ -21,6 +22,7 @@ struct report_summary {
 	uint64_t sample_count;
 	uint64_t trust_counts[PROFILE_TRUST_COUNT]; /* of the leaf frames */
 	VECTOR(struct report_reason) reasons;       /* most samples first */
+	struct report_ends ends;
 	/* Set by the caller: how early the early samples were. */
 	uint64_t early_max_ns;
 	uint64_t early_buckets[REPORT_EARLY_BUCKETS]; /* below 10 us, 100 us, ... 10 s, more */

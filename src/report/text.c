@@ -270,7 +270,9 @@ void report_write_text(struct sink *out, const struct report_view *view, unsigne
 	const bool is_whole = fill_table(&table, view, width);
 	fit_table(&table, width);
 	report_trust_line(out, view->summary, view->profile, view->event);
-	sink_text(out, "\n\n");
+	sink_text(out, "\n");
+	report_ends_line(out, &view->summary->ends, view->profile);
+	sink_text(out, "\n");
 	put_header(out, &table);
 	for (size_t r = 0; is_whole && r < view->groups->order.count; r++) {
 		put_row(out, &table, r, width);
@@ -281,6 +283,7 @@ void report_write_text(struct sink *out, const struct report_view *view, unsigne
 				 &branch, 0);
 	}
 	put_reasons(out, view);
+	report_ends_places(out, &view->summary->ends, view->profile);
 	out->failed |= !is_whole;
 	sink_clear(&table.text);
 	vector_clear(&table.ends);

@@ -17,6 +17,28 @@ static void equal_stacks_have_one_id(void **state)
 	profile_clear(&p);
 }
 
+static void stacks_of_the_same_frames_may_end_differently(void **state)
+{
+	(void)state;
+	struct profile p = { 0 };
+	const uint32_t frames[] = { 1, 2 };
+	const uint32_t plain = profile_add_stack(&p, frames, 2);
+	const uint32_t whole = profile_add_ended_stack(&p, frames, 2, PROFILE_END_WHOLE);
+	const uint32_t cut = profile_add_ended_stack(&p, frames, 2, PROFILE_END_TRUNCATED);
+	assert_int_equal(p.stacks.count, 3);
+	assert_int_equal(p.stacks.items[plain].end, PROFILE_END_NOT_DUMPED);
+	assert_int_equal(p.stacks.items[whole].end, PROFILE_END_WHOLE);
+	/* Still so after the table grew. */
+	for (uint32_t i = 0; i < 3000; i++)
+		assert_int_not_equal(profile_add_stack(&p, (uint32_t[]){ i, i, i }, 3),
+				     INTERN_NONE);
+	assert_int_equal(profile_add_ended_stack(&p, frames, 2, PROFILE_END_TRUNCATED), cut);
+	assert_int_equal(profile_add_stack(&p, frames, 2), plain);
+	assert_string_equal(profile_end_key(PROFILE_END_TRUNCATED), "truncated");
+	assert_string_equal(profile_end_text(PROFILE_END_COUNT), "");
+	profile_clear(&p);
+}
+
 /* Random samples against a plain array of counters. */
 static void rows_count_like_a_plain_array(void **state)
 {
@@ -64,6 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_stacks_have_one_id),
+		cmocka_unit_test(stacks_of_the_same_frames_may_end_differently),
 		cmocka_unit_test(rows_count_like_a_plain_array),
 		cmocka_unit_test(threads_differ_by_name_too),
 	};

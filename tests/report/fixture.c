@@ -1,6 +1,7 @@
 #include "report/fixture.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static uint32_t add_function(struct profile *p, const char *name, const char *runtime,
 			     const char *tier, uint32_t version)
@@ -63,4 +64,28 @@ void fixture_make(struct profile *p)
 	add_row(p, worker, (uint32_t[]){ f_none, f_main }, 2, 4);
 	p->first_ns = 1000000000;
 	p->last_ns = 3000000000;
+}
+
+void fixture_make_dumped(struct profile *p)
+{
+	struct profile plain = { 0 };
+	fixture_make(&plain);
+	fixture_make(p);
+	p->stacks.count = p->frame_ids.count = p->rows.count = 0;
+	memset(p->stack_slots.slots, 0, p->stack_slots.count * sizeof(p->stack_slots.slots[0]));
+	memset(p->row_slots.slots, 0, p->row_slots.count * sizeof(p->row_slots.slots[0]));
+	for (size_t i = 0; i < plain.rows.count; i++) {
+		const struct profile_stack *stack = &plain.stacks.items[plain.rows.items[i].stack];
+		struct profile_row row = plain.rows.items[i];
+		const uint32_t *frames = plain.frame_ids.items + stack->first;
+		const enum profile_end end = plain.frames.items[frames[0]].trust == PROFILE_UNKNOWN
+						 ? PROFILE_END_NO_UNWINDING
+					     : row.count >= 10 && stack->depth > 1
+						 ? PROFILE_END_TRUNCATED
+						 : PROFILE_END_WHOLE;
+		row.stack = profile_add_ended_stack(p, frames, stack->depth, end);
+		profile_add(p, &row);
+	}
+	p->dump_bytes = 8192;
+	profile_clear(&plain);
 }

@@ -9,4 +9,10 @@
  */
 void fixture_make(struct profile *profile);
 
+/* The same samples, their stacks dumped 8192 bytes at a time: that of the unknown leaf ends for
+ * want of unwind information, those of others with ten samples or more, and with a caller, are cut
+ * off, the rest is whole.
+ */
+void fixture_make_dumped(struct profile *profile);
+
 #endif

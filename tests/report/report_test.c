@@ -194,6 +194,64 @@ static void json_quotes_what_names_hold(void **state)
 	sink_clear(&out);
 }
 
+static void dumped_stacks_say_how_many_are_whole(void **state)
+{
+	(void)state;
+	struct profile profile = { 0 };
+	struct sink out = { 0 };
+	const struct report_options options = { .keys = REPORT_DEFAULT_KEYS };
+	fixture_make_dumped(&profile);
+	const char *text = written_of(&out, &profile, &options, TEXT);
+	assert_non_null(strstr(text, "\nstacks: 16.0 % whole, "
+				     "80.0 % cut off by the size of the dump (record with -g "
+				     "dwarf,65528), 4.0 % no unwind information\n\n"));
+	assert_non_null(strstr(text, "\nWhere stacks end early:\n"
+				     "  80.00%  cut off by the size of the dump: main (app)\n"
+				     "   4.00%  no unwind information: main (app)\n"));
+	sink_reset(&out);
+	/* Nothing longer could have been asked for. */
+	profile.dump_bytes = 65528;
+	text = written_of(&out, &profile, &options, TEXT);
+	assert_non_null(strstr(text, "80.0 % cut off by the size of the dump, 4.0 %"));
+	sink_reset(&out);
+	text = written_of(&out, &profile, &options, JSON);
+	assert_non_null(strstr(text, "\"stack_ends\":{\"not_dumped\":0,\"whole\":16,"
+				     "\"truncated\":80,\"no_unwinding\":4,"));
+	assert_non_null(strstr(text, "\"ends_early\":[{\"end\":\"truncated\",\"symbol\":"
+				     "\"main\",\"object\":\"app\",\"samples\":80}"));
+	sink_clear(&out);
+	profile_clear(&profile);
+}
+
+static void stacks_that_the_kernel_followed_have_no_end(void **state)
+{
+	(void)state;
+	struct sink out = { 0 };
+	const struct report_options options = { .keys = REPORT_DEFAULT_KEYS };
+	assert_null(strstr(written(&out, &options, TEXT), "stacks"));
+	sink_clear(&out);
+}
+
+static void script_tells_why_a_stack_ends(void **state)
+{
+	(void)state;
+	struct profile profile = { 0 };
+	struct script script = { .fields = SCRIPT_SYM | SCRIPT_REASON };
+	struct sink out = { 0 };
+	fixture_make_dumped(&profile);
+	/* The first is cut, the one of main alone is whole. */
+	assert_true(script_put(&script, &profile, &(struct script_sample){ .stack = 0 }, &out));
+	assert_true(script_put(&script, &profile, &(struct script_sample){ .stack = 5 }, &out));
+	sink_u8(&out, 0);
+	assert_string_equal((const char *)out.data,
+			    "\n\talpha, \"x\"\n"
+			    "\tmain # stack ends: cut off by the size of the dump\n\n"
+			    "\n\tmain\n\n");
+	script_clear(&script);
+	sink_clear(&out);
+	profile_clear(&profile);
+}
+
 static void script_has_the_shape_of_perf_script(void **state)
 {
 	(void)state;
@@ -247,6 +305,9 @@ int main(void)
 		cmocka_unit_test(without_samples_there_is_no_share),
 		cmocka_unit_test(trees_go_up_and_down),
 		cmocka_unit_test(json_quotes_what_names_hold),
+		cmocka_unit_test(dumped_stacks_say_how_many_are_whole),
+		cmocka_unit_test(stacks_that_the_kernel_followed_have_no_end),
+		cmocka_unit_test(script_tells_why_a_stack_ends),
 		cmocka_unit_test(script_has_the_shape_of_perf_script),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

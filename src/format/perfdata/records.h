@@ -48,6 +48,8 @@ struct perfdata_sample {
 	uint64_t user_regs_mask; /* which registers user_regs holds, ascending */
 	struct bytes user_regs;  /* 8 bytes each, file byte order */
 	struct bytes user_stack; /* only the part the kernel could copy */
+	/* What it tried to copy: where that is more, the stack's memory ended there. */
+	uint64_t user_stack_wanted_bytes;
 	uint64_t cgroup;
 };
 

@@ -72,9 +72,10 @@ static struct bytes take_regs(struct cursor *c, uint64_t mask, uint64_t *abi)
 }
 
 /* Size, that many bytes, and how many of them the kernel could copy. */
-static struct bytes take_stack(struct cursor *c)
+static struct bytes take_stack(struct cursor *c, uint64_t *wanted_bytes)
 {
 	const uint64_t size = cursor_u64(c);
+	*wanted_bytes = size;
 	struct bytes stack = cursor_take(c, size);
 	const uint64_t copied = size ? cursor_u64(c) : 0;
 	if (copied < stack.size)
@@ -127,7 +128,7 @@ static void take_fields_behind_raw(struct cursor *c, struct tail *tail, bool has
 		sample->user_regs = take_regs(c, attr->sample_regs_user, &sample->user_regs_abi);
 	}
 	if (type & PERFDATA_SAMPLE_STACK_USER)
-		sample->user_stack = take_stack(c);
+		sample->user_stack = take_stack(c, &sample->user_stack_wanted_bytes);
 	if (type & FIELDS_BEHIND_STACK)
 		take_fields_behind_stack(c, tail);
 }
