@@ -44,6 +44,12 @@ bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwin
 /* Its inlined scopes, for jitdump_inline_next(); false where the producer told none. */
 bool load_code_inlines(struct load *load, uint32_t index, struct jitdump_about *about);
 
+/* Which bytecode its instructions are of, for jitdump_bytecode_next(), and what there is to say of
+ * places in it, for jitdump_annotation_next(); false where the producer told none.
+ */
+bool load_code_bytecodes(struct load *load, uint32_t index, struct jitdump_about *about);
+bool load_code_annotations(struct load *load, uint32_t index, struct jitdump_about *about);
+
 /* A source file as a path: "file:///a.mjs", as V8 names modules, is /a.mjs. */
 struct bytes load_source_path(struct bytes file);
 

@@ -25,6 +25,8 @@ struct dump {
 	uint64_t debug_off;
 	uint64_t unwinding_off;
 	uint64_t inlines_off;
+	uint64_t bytecodes_off;
+	uint64_t annotations_off;
 	struct bytes tier;
 };
 
@@ -147,10 +149,14 @@ static int take_load(struct dump *dump, const struct jitdump_record *record)
 		.debug_before = distance(record->offset, dump->debug_off),
 		.unwinding_before = distance(record->offset, dump->unwinding_off),
 		.inlines_before = distance(record->offset, dump->inlines_off),
+		.bytecodes_before = distance(record->offset, dump->bytecodes_off),
+		.annotations_before = distance(record->offset, dump->annotations_off),
 	};
 	dump->debug_off = 0;
 	dump->unwinding_off = 0;
 	dump->inlines_off = 0;
+	dump->bytecodes_off = 0;
+	dump->annotations_off = 0;
 	dump->tier = (struct bytes){ 0 };
 	return got < 0 ? got : keep(dump, &piece, pid, &to);
 }
@@ -234,7 +240,11 @@ static int take_record(struct dump *dump, const struct jitdump_record *record)
 	case JITDUMP_UNWINDING_INFO:
 		dump->unwinding_off = record->offset;
 		return 0;
+	case JITDUMP_BYTECODES:
+		dump->bytecodes_off = record->offset;
+		return 0;
 	case JITDUMP_ANNOTATIONS:
+		dump->annotations_off = record->offset;
 		take_annotations(dump, record);
 		return 0;
 	case JITDUMP_INLINES:

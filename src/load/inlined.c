@@ -2,6 +2,16 @@
 
 #include "load/naming.h"
 
+bool inlined_next_line(struct load *load, uint32_t code, struct jitdump_debug_walk *walk,
+		       struct jitdump_debug_entry *entry)
+{
+	if (jitdump_debug_entry_next(walk, entry) <= 0)
+		return false;
+	if (entry->is_name_damaged)
+		entry->file = jitdump_debug_repair_name(entry->file, load->codes.items[code].name);
+	return true;
+}
+
 /* The entry with the last offset that is not behind the place; of equal ones the last. */
 static void set_own_line(struct load *load, uint32_t piece, const struct inlined_place *place,
 			 struct profile_frame *frame)
@@ -12,16 +22,13 @@ static void set_own_line(struct load *load, uint32_t piece, const struct inlined
 	uint64_t best_offset = 0;
 	if (!load_code_lines(load, piece, &walk))
 		return;
-	while (jitdump_debug_entry_next(&walk, &entry) > 0) {
+	while (inlined_next_line(load, place->code, &walk, &entry)) {
 		const uint64_t offset = jitdump_debug_offset(&walk, &entry);
 		if (offset > place->offset || offset < best_offset)
 			continue;
 		best = entry;
 		best_offset = offset;
 	}
-	if (best.is_name_damaged)
-		best.file =
-		    jitdump_debug_repair_name(best.file, load->codes.items[place->code].name);
 	naming_set_line(load, best.file, best.line, frame);
 }
 

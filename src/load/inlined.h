@@ -11,6 +11,10 @@ struct inlined_place {
 	uint64_t offset;
 };
 
+/* The next entry of load_code_lines(), its name repaired; false behind the last. */
+bool inlined_next_line(struct load *load, uint32_t code, struct jitdump_debug_walk *walk,
+		       struct jitdump_debug_entry *entry);
+
 /* Gives *frame its line, and fills `inlined` with a frame for each function that was inlined
  * around the place, outermost first; as far as the options ask and the runtime told. Returns
  * how many; at most `limit`. A frame without memory has function INTERN_NONE.

@@ -10,6 +10,7 @@
 #include "format/perfdata/records.h"
 #include "load/address_index.h"
 #include "load/code.h"
+#include "load/origin.h"
 #include "names/names.h"
 #include "os/file.h"
 #include "profile/profile.h"
@@ -89,6 +90,8 @@ struct piece {
 	uint32_t debug_before;     /* how far before it its DEBUG_INFO lies; 0: it has none */
 	uint32_t unwinding_before; /* the same of its UNWINDING_INFO */
 	uint32_t inlines_before;   /* and of its INLINES */
+	uint32_t bytecodes_before;
+	uint32_t annotations_before;
 	uint32_t code;
 	uint32_t pid;
 };
@@ -180,6 +183,10 @@ struct load {
 	struct address_index kernel_functions;  /* by symbol start + 1 */
 	struct address_index unknown_functions; /* by object + 1 */
 	VECTOR(uint64_t) frame_load_ns;         /* by frame id: when early code was announced */
+	struct origins origins;                 /* of the profile that was filled last */
+	VECTOR(struct os_file) source_files;
+	struct idmap read_sources; /* by path (string): index into source_files + 1 */
+	struct source_tree *trees; /* of the folders that sources were looked for in */
 	struct arena scratch;
 };
 
@@ -255,6 +262,11 @@ struct decision {
 	uint64_t valid_to_ns;
 };
 void load_decide(struct load *load, const struct address *address, struct decision *decision);
+/* The symbol of a mapped file at an address, and the address as linked; false where the mapping
+ * that `hit` is has none there.
+ */
+bool load_symbol_at(struct load *load, const struct address *address,
+		    const struct timeline_hit *hit, struct symbol *symbol, uint64_t *svma);
 void load_frames_free(struct load *load);
 
 /* unwind_place.c */
@@ -287,6 +299,14 @@ const struct piece *load_first_piece(const struct load *load, uint32_t code);
 uint32_t load_find_piece(struct load *load, uint32_t code, uint64_t start_avma);
 /* Keeps a reader over a dump, for the pieces of the source. */
 int load_keep_reader(struct load *load, uint32_t source, struct bytes dump);
+
+/* source_tree.c: the files below the folders that sources are looked for in. */
+struct source_tree;
+/* The path of the one file there that ends in the most components of `path`, at least in `least`;
+ * NULL where there is none, or several are as good. Lives as long as the load.
+ */
+const char *source_tree_find(struct load *load, const char *folder, const char *path, size_t least);
+void source_trees_free(struct load *load);
 
 /* note.c */
 void load_add_note(struct load *load, bool is_warning, const char *format, ...)

@@ -18,6 +18,22 @@ uint32_t naming_path(struct load *load, uint32_t string)
 	return intern_bytes(&load->profile->strings, intern_get_bytes(&load->strings, string));
 }
 
+uint32_t naming_as_written(struct load *load, struct bytes name, enum runtime runtime)
+{
+	struct sink human = { 0 };
+	struct name_parts parts;
+	if (load->options.raw_names)
+		return intern_bytes(&load->strings, name);
+	if (runtime == RUNTIME_NATIVE)
+		names_demangle((const char *)name.data, &human);
+	else
+		names_split(name, runtime, &parts, &human);
+	const uint32_t id =
+	    sink_failed(&human) ? INTERN_NONE : intern_bytes(&load->strings, sink_bytes(&human));
+	sink_clear(&human);
+	return id;
+}
+
 struct bytes load_source_path(struct bytes file)
 {
 	static const char scheme[] = "file://";
@@ -38,23 +54,39 @@ void naming_set_line(struct load *load, struct bytes file, uint32_t line,
 		frame->function = INTERN_NONE;
 }
 
-static uint32_t put_function(struct load *load, const struct profile_function *function)
+static uint32_t put_function(struct load *load, const struct profile_function *function,
+			     const struct origin *origin)
 {
 	if (function->name == INTERN_NONE || function->raw_name == INTERN_NONE ||
 	    function->object == INTERN_NONE)
 		return INTERN_NONE;
+	/* A profile that is filled a second time has functions that came from nowhere. */
+	struct origin *from = NULL;
+	while (load->origins.items.count <= load->profile->functions.count)
+		if (!(from = vector_push(&load->origins.items)))
+			return INTERN_NONE;
 	struct profile_function *slot = vector_push(&load->profile->functions);
 	if (!slot)
 		return INTERN_NONE;
+	if (from)
+		*from = *origin;
 	*slot = *function;
 	slot->version = 1;
 	return (uint32_t)load->profile->functions.count - 1;
 }
 
+/* What is known of a function beside its name. */
+struct about {
+	const struct source *source;
+	const struct profile_function *around; /* whose tier it has; NULL: the name says */
+	struct origin origin;
+};
+
 /* Splits a runtime's name; adds the function where `tier` and object are known. */
-static uint32_t jit_function(struct load *load, struct bytes name, const struct source *source,
-			     const struct profile_function *around)
+static uint32_t jit_function(struct load *load, struct bytes name, const struct about *about)
 {
+	const struct source *source = about->source;
+	const struct profile_function *around = about->around;
 	struct name_parts parts;
 	struct sink human = { 0 };
 	names_split(name, source->runtime, &parts, &human);
@@ -70,7 +102,7 @@ static uint32_t jit_function(struct load *load, struct bytes name, const struct 
 	};
 	const bool failed = sink_failed(&human);
 	sink_clear(&human);
-	return failed ? INTERN_NONE : put_function(load, &function);
+	return failed ? INTERN_NONE : put_function(load, &function, &about->origin);
 }
 
 uint32_t naming_of_code(struct load *load, uint32_t code_id)
@@ -82,8 +114,12 @@ uint32_t naming_of_code(struct load *load, uint32_t code_id)
 	const struct profile_function told = {
 		.tier = intern_bytes(&load->profile->strings, code->tier),
 	};
-	const uint32_t id = jit_function(load, code->name, &load->sources.items[code->source],
-					 code->tier.size ? &told : NULL);
+	const struct about about = {
+		.source = &load->sources.items[code->source],
+		.around = code->tier.size ? &told : NULL,
+		.origin = { .kind = ORIGIN_CODE, .id = code_id },
+	};
+	const uint32_t id = jit_function(load, code->name, &about);
 	if (id == INTERN_NONE)
 		return id;
 	code->function = id + 1;
@@ -105,8 +141,10 @@ uint32_t naming_of_inlined(struct load *load, uint32_t code_id, uint32_t around,
 		return INTERN_NONE;
 	if (!*known) {
 		const struct profile_function outer = load->profile->functions.items[around];
-		const uint32_t id =
-		    jit_function(load, name, &load->sources.items[code->source], &outer);
+		const struct about about = { .source = &load->sources.items[code->source],
+					     .around = &outer,
+					     .origin = { .kind = ORIGIN_INLINED } };
+		const uint32_t id = jit_function(load, name, &about);
 		if (id == INTERN_NONE)
 			return id;
 		*known = id + 1;
@@ -119,7 +157,10 @@ uint32_t naming_of_method(struct load *load, struct interpreted_method *method, 
 	const struct profile_function around = { .tier = profile_intern(load, "interpreter") };
 	if (method->function)
 		return method->function - 1;
-	const uint32_t id = jit_function(load, name, &load->sources.items[method->source], &around);
+	const struct about about = { .source = &load->sources.items[method->source],
+				     .around = &around,
+				     .origin = { .kind = ORIGIN_INTERPRETED } };
+	const uint32_t id = jit_function(load, name, &about);
 	if (id == INTERN_NONE)
 		return id;
 	load->profile->functions.items[id].version = 0;
@@ -127,9 +168,17 @@ uint32_t naming_of_method(struct load *load, struct interpreted_method *method, 
 	return id;
 }
 
+/* What the functions of one object have in common. */
+struct owner {
+	uint32_t name; /* string of the profile */
+	enum runtime runtime;
+	enum origin_kind kind;
+	uint32_t object; /* of the load */
+};
+
 /* One native symbol, under an object's name. */
-static uint32_t symbol_function(struct load *load, const struct symbol *symbol, uint32_t object,
-				enum runtime runtime)
+static uint32_t symbol_function(struct load *load, const struct symbol *symbol,
+				const struct owner *owner)
 {
 	struct sink human = { 0 };
 	names_demangle(symbol->name, &human);
@@ -138,22 +187,26 @@ static uint32_t symbol_function(struct load *load, const struct symbol *symbol, 
 	const struct profile_function function = {
 		.name = load->options.raw_names ? raw : intern_bytes(strings, sink_bytes(&human)),
 		.raw_name = raw,
-		.object = object,
-		.runtime = intern_text(strings, runtime_name(runtime)),
+		.object = owner->name,
+		.runtime = intern_text(strings, runtime_name(owner->runtime)),
 	};
+	const struct origin origin = { .kind = owner->kind,
+				       .id = owner->object,
+				       .start_svma = symbol->start_svma,
+				       .size = symbol->size };
 	sink_clear(&human);
-	return put_function(load, &function);
+	return put_function(load, &function, &origin);
 }
 
 /* Finds or makes the function of a symbol that starts at `start` in `index`. */
 static uint32_t known_symbol(struct load *load, struct address_index *index,
-			     const struct symbol *symbol, uint32_t object, enum runtime runtime)
+			     const struct symbol *symbol, const struct owner *owner)
 {
 	const uint64_t key = symbol->start_svma + 1; /* 0 marks a free slot */
 	const struct address_entry *known = address_index_find(index, key);
 	if (known)
 		return known->code;
-	const uint32_t id = symbol_function(load, symbol, object, runtime);
+	const uint32_t id = symbol_function(load, symbol, owner);
 	const struct address_entry entry = { .start_avma = key, .code = id };
 	return id != INTERN_NONE && address_index_put(index, &entry) ? id : INTERN_NONE;
 }
@@ -161,16 +214,20 @@ static uint32_t known_symbol(struct load *load, struct address_index *index,
 uint32_t naming_of_symbol(struct load *load, uint32_t object_id, const struct symbol *symbol)
 {
 	struct object *object = &load->objects.items[object_id];
-	return known_symbol(load, &object->functions, symbol, naming_path(load, object->short_name),
-			    RUNTIME_NATIVE);
+	const struct owner owner = { .name = naming_path(load, object->short_name),
+				     .runtime = RUNTIME_NATIVE,
+				     .kind = ORIGIN_SYMBOL,
+				     .object = object_id };
+	return known_symbol(load, &object->functions, symbol, &owner);
 }
 
 uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const char *module)
 {
 	const bool is_bpf = strcmp(module, "[bpf]") == 0;
-	return known_symbol(load, &load->kernel_functions, symbol,
-			    profile_intern(load, *module ? module : "[kernel]"),
-			    is_bpf ? RUNTIME_BPF : RUNTIME_KERNEL);
+	const struct owner owner = { .name = profile_intern(load, *module ? module : "[kernel]"),
+				     .runtime = is_bpf ? RUNTIME_BPF : RUNTIME_KERNEL,
+				     .kind = ORIGIN_KERNEL };
+	return known_symbol(load, &load->kernel_functions, symbol, &owner);
 }
 
 static uint32_t unknown_function(struct load *load, uint32_t object)
@@ -187,7 +244,7 @@ static uint32_t unknown_function(struct load *load, uint32_t object)
 			      : naming_path(load, load->objects.items[object].short_name),
 		.is_unknown = true,
 	};
-	const uint32_t id = put_function(load, &function);
+	const uint32_t id = put_function(load, &function, &(struct origin){ 0 });
 	const struct address_entry entry = { .start_avma = key, .code = id };
 	return id != INTERN_NONE && address_index_put(&load->unknown_functions, &entry)
 		   ? id

@@ -32,6 +32,11 @@ void naming_set_line(struct load *load, struct bytes file, uint32_t line,
 uint32_t naming_reason_of_code(struct load *load, const struct address *address,
 			       const struct timeline_hit *hit);
 
+/* The name of code as people write it, as a string of load->strings. RUNTIME_NATIVE: a symbol,
+ * which a NUL ends.
+ */
+uint32_t naming_as_written(struct load *load, struct bytes name, enum runtime runtime);
+
 /* A string of load->strings, or a text, as a string of the profile. */
 uint32_t naming_path(struct load *load, uint32_t string);
 uint32_t profile_intern(struct load *load, const char *text);

@@ -116,6 +116,11 @@ void load_close(struct load *load)
 		free(load->notes.items[i].text);
 	for (size_t i = 0; i < load->files.count; i++)
 		os_file_close(&load->files.items[i]);
+	for (size_t i = 0; i < load->source_files.count; i++)
+		os_file_close(&load->source_files.items[i]);
+	vector_clear(&load->source_files);
+	idmap_clear(&load->read_sources);
+	source_trees_free(load);
 	address_index_clear(&load->tried_dumps);
 	vector_clear(&load->objects);
 	vector_clear(&load->sources);
@@ -123,6 +128,7 @@ void load_close(struct load *load)
 	vector_clear(&load->methods);
 	vector_clear(&load->pieces);
 	vector_clear(&load->first_pieces);
+	vector_clear(&load->origins.items);
 	free(load->piece_slots);
 	vector_clear(&load->processes);
 	vector_clear(&load->comms);

@@ -128,14 +128,32 @@ bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwin
 	return true;
 }
 
-bool load_code_inlines(struct load *load, uint32_t index, struct jitdump_about *about)
+static bool about_piece(struct load *load, const struct piece *piece, uint32_t before, uint32_t id,
+			struct jitdump_about *about)
 {
-	const struct piece *piece = &load->pieces.items[index];
 	struct jitdump_record record;
-	if (!record_before(load, piece, piece->inlines_before, JITDUMP_INLINES, &record))
+	if (!record_before(load, piece, before, id, &record))
 		return false;
 	*about = record.about;
 	return true;
+}
+
+bool load_code_inlines(struct load *load, uint32_t index, struct jitdump_about *about)
+{
+	const struct piece *piece = &load->pieces.items[index];
+	return about_piece(load, piece, piece->inlines_before, JITDUMP_INLINES, about);
+}
+
+bool load_code_bytecodes(struct load *load, uint32_t index, struct jitdump_about *about)
+{
+	const struct piece *piece = &load->pieces.items[index];
+	return about_piece(load, piece, piece->bytecodes_before, JITDUMP_BYTECODES, about);
+}
+
+bool load_code_annotations(struct load *load, uint32_t index, struct jitdump_about *about)
+{
+	const struct piece *piece = &load->pieces.items[index];
+	return about_piece(load, piece, piece->annotations_before, JITDUMP_ANNOTATIONS, about);
 }
 
 static size_t slot_of(const struct load *load, uint32_t code, uint64_t start_avma)

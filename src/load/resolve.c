@@ -106,8 +106,8 @@ static uint64_t lookup_avma(const struct address *a)
 	return a->is_return && a->avma ? a->avma - 1 : a->avma;
 }
 
-static bool symbol_of_mapping(struct load *load, const struct address *a,
-			      const struct timeline_hit *hit, struct symbol *symbol, uint64_t *svma)
+bool load_symbol_at(struct load *load, const struct address *a, const struct timeline_hit *hit,
+		    struct symbol *symbol, uint64_t *svma)
 {
 	struct object *object = &load->objects.items[hit->object];
 	struct symbol_table *table = load_object_symbols(load, object);
@@ -126,7 +126,7 @@ static bool name_by_mapping(struct load *load, const struct address *a,
 {
 	uint64_t svma;
 	struct symbol symbol;
-	if (!symbol_of_mapping(load, a, hit, &symbol, &svma))
+	if (!load_symbol_at(load, a, hit, &symbol, &svma))
 		return false;
 	answer->frame.function = naming_of_symbol(load, hit->object, &symbol);
 	answer->frame.offset = svma - symbol.start_svma;
@@ -146,6 +146,8 @@ static void name_by_code(struct load *load, const struct address *a, const struc
 	frame->has_offset = true;
 	frame->is_jit = true;
 	frame->trust = (uint8_t)hit->trust;
+	origin_see(&load->origins, frame->function, a->pid,
+		   &(struct origin_place){ hit->start_avma, a->time_ns });
 	if (hit->trust == TRUST_EARLY)
 		answer->load_ns = a->time_ns + hit->early_ns;
 	frame->reason = naming_reason_of_code(load, a, hit);
@@ -237,8 +239,7 @@ void load_decide(struct load *load, const struct address *a, struct decision *de
 	struct symbol symbol;
 	uint64_t svma;
 	if (!stays_inside(hit, &mapping) || is_file_newer(load, a, hit, &mapping) ||
-	    (!is_believed_first(load, hit) &&
-	     symbol_of_mapping(load, a, &mapping, &symbol, &svma))) {
+	    (!is_believed_first(load, hit) && load_symbol_at(load, a, &mapping, &symbol, &svma))) {
 		decision->speaker = SPEAKER_MAPPING;
 		*hit = mapping;
 	}

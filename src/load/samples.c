@@ -131,6 +131,7 @@ static int sum_up(struct load *load, const struct perfdata_record *record)
 static int begin(struct load *load, struct profile *profile)
 {
 	load->profile = profile;
+	vector_clear(&load->origins.items);
 	load->early = (struct load_early){ 0 };
 	load->threads = calloc(1, sizeof(*load->threads));
 	if (!load->threads)

@@ -49,6 +49,8 @@ static int read_functions(struct symbol_table *table, const struct elf_image *im
 
 static int read_image(struct symbol_table *table, const struct elf_image *image, const char *path)
 {
+	table->image = image->bytes;
+	table->machine = image->header.e_machine;
 	int status = read_loads(table, image);
 	if (status >= 0)
 		status = read_functions(table, image, path);

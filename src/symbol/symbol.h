@@ -59,6 +59,14 @@ size_t symbol_count(const struct symbol_table *table);
 /* Where a byte of the file is as linked; false where no segment holds it. */
 bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, uint64_t *svma);
 
+/* The instructions from an address on, as the object's own file holds them: at most `size` bytes,
+ * cut where its executable segment ends; empty where there is none. Lives as long as the table.
+ */
+struct bytes symbol_code(const struct symbol_table *table, uint64_t svma, uint64_t size);
+
+/* The machine in the ELF header, as EM_X86_64; EM_NONE for the kernel's symbols. */
+uint16_t symbol_machine(const struct symbol_table *table);
+
 /* Fills *symbol for the address; false in gaps. */
 bool symbol_find(const struct symbol_table *table, uint64_t svma, struct symbol *symbol);
 

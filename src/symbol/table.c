@@ -69,6 +69,30 @@ bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, ui
 	return false;
 }
 
+struct bytes symbol_code(const struct symbol_table *table, uint64_t svma, uint64_t size)
+{
+	for (size_t i = 0; i < table->loads.count; i++) {
+		const struct symbol_load *load = &table->loads.items[i];
+		if (!load->is_executable || svma < load->svma || svma - load->svma >= load->size ||
+		    load->file_off >= table->image.size)
+			continue;
+		const uint64_t off = svma - load->svma;
+		uint64_t left = table->image.size - load->file_off;
+		left = left < load->size ? left : load->size;
+		if (off >= left)
+			continue;
+		left -= off;
+		return (struct bytes){ .data = table->image.data + load->file_off + off,
+				       .size = (size_t)(size < left ? size : left) };
+	}
+	return (struct bytes){ 0 };
+}
+
+uint16_t symbol_machine(const struct symbol_table *table)
+{
+	return table->machine;
+}
+
 /* The span that the address is in, or NULL where no function is. */
 static const struct symbol_span *span_of(const struct symbol_table *table, uint64_t svma)
 {

@@ -48,6 +48,8 @@ struct symbol_span {
 struct symbol_table {
 	VECTOR(struct symbol_candidate) candidates; /* freed by seal */
 	VECTOR(struct symbol_load) loads;
+	struct bytes image; /* the object itself; borrowed */
+	uint16_t machine;
 	bool prefers_later; /* of aliases, instead of the longer name */
 
 	/* By svma. buckets[k] is the first span at or above lowest + (k << bucket_shift): a

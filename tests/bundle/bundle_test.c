@@ -352,6 +352,52 @@ static void test_unzip_accepts_it(void **state)
 	}
 }
 
+static void assert_source(const char *path, const char *expected)
+{
+	struct sink name = { 0 };
+	const struct bytes text = { (const uint8_t *)path, strlen(path) };
+	const bool has_name = bundle_source_name(text, &name);
+	assert_int_equal(has_name, expected != NULL);
+	if (expected) {
+		assert_int_equal(name.size, strlen(expected));
+		assert_memory_equal(name.data, expected, name.size);
+	}
+	sink_clear(&name);
+}
+
+static void test_names_of_sources(void **state)
+{
+	(void)state;
+	assert_source("/home/me/a.js", "sources/root/home/me/a.js");
+	assert_source("//home/./me/x/../a.js", "sources/root/home/me/a.js");
+	assert_source("src/a.py", "sources/relative/src/a.py");
+	assert_source("./a b\xc3\xa9%.py", "sources/relative/a%20b%c3%a9%25.py");
+	assert_source("/a/..b/...", "sources/root/a/..b/...");
+	assert_source("c:/a.php", "sources/relative/c%3a/a.php");
+	static const char *const no_files[] = { "",
+						"/",
+						"../a.py",
+						"/a/../../b.py",
+						"node:internal/fs",
+						"https://host/a.mjs",
+						"<string>",
+						"[eval]",
+						"/a/",
+						"." };
+	for (size_t i = 0; i < sizeof(no_files) / sizeof(no_files[0]); i++)
+		assert_source(no_files[i], NULL);
+	static const uint8_t nul[] = "/a\0b";
+	struct sink name = { 0 };
+	assert_false(bundle_source_name((struct bytes){ nul, sizeof(nul) - 1 }, &name));
+	char *long_path = calloc(1, 5001);
+	memset(long_path, '/', 5000);
+	long_path[4999] = 'a';
+	assert_source(long_path, NULL);
+	assert_source(long_path + 2000, "sources/root/a");
+	free(long_path);
+	sink_clear(&name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_disk_leaves_the_front),
 		cmocka_unit_test(test_bad_names_are_refused),
 		cmocka_unit_test(test_unzip_accepts_it),
+		cmocka_unit_test(test_names_of_sources),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,251 @@
+/* The texts of source files: from the recording, or from where they lie now. */
+#include "base/status.h"
+#include "format/perfdata/features.h"
+#include "load/listing.h"
+#include "load/load_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+enum { SOURCE_LIMIT = 16 << 20 };
+
+/* One file that is looked for. */
+struct search {
+	struct load *load;
+	const char *file;
+	struct load_source_text *source;
+	int failure; /* of the first file that was there and could not be taken */
+};
+
+/* The wall clock of the last sample; of the recording's file where that is not known. */
+static uint64_t recorded_wall_ns(const struct load *load)
+{
+	struct perfdata_clock_data clock;
+	if (perfdata_clock_data(load->perf, &clock) == 0 && clock.wall_clock_ns &&
+	    load->last_sample_ns > clock.clockid_ns)
+		return clock.wall_clock_ns + (load->last_sample_ns - clock.clockid_ns);
+	return load->file.mtime_ns;
+}
+
+static bool begins_with(const char *path, const char *folder)
+{
+	return strncmp(path, folder, strlen(folder)) == 0;
+}
+
+/* Where others can write, no link is followed. */
+static enum os_file_flags flags_of(const char *path)
+{
+	const bool is_shared = path[0] != '/' || begins_with(path, "/tmp/") ||
+			       begins_with(path, "/var/tmp/") || begins_with(path, "/dev/shm/");
+	return is_shared ? OS_FILE_UNTRUSTED : OS_FILE_REGULAR;
+}
+
+/* Opens a file, or finds that it is open. */
+static int open_source(struct load *load, uint32_t path, const struct os_file **file)
+{
+	uint32_t *known = idmap_put(&load->read_sources, path);
+	if (!known)
+		return STATUS_NO_MEMORY;
+	if (!*known) {
+		const char *text = intern_get(&load->strings, path);
+		struct os_file *slot = vector_push(&load->source_files);
+		if (!slot)
+			return STATUS_NO_MEMORY;
+		int got = os_file_open(slot, text, flags_of(text));
+		if (got == 0 && slot->bytes.size > SOURCE_LIMIT) {
+			os_file_close(slot);
+			got = STATUS_TOO_BIG;
+		}
+		if (got < 0) {
+			load->source_files.count--;
+			return got;
+		}
+		*known = (uint32_t)load->source_files.count;
+	}
+	*file = &load->source_files.items[*known - 1];
+	return 0;
+}
+
+static bool try_path(struct search *search, const char *path)
+{
+	struct load *load = search->load;
+	const struct os_file *file;
+	const uint32_t id = intern_text(&load->strings, path);
+	const int got = id == INTERN_NONE ? STATUS_NO_MEMORY : open_source(load, id, &file);
+	if (got < 0) {
+		const bool is_absent = got == STATUS_NOT_FOUND ||
+				       (got == STATUS_IO && (errno == EISDIR || errno == ENOTDIR));
+		if (!search->failure && !is_absent)
+			search->failure = got;
+		return false;
+	}
+	*search->source =
+	    (struct load_source_text){ .text = file->bytes,
+				       .found = intern_get(&load->strings, id),
+				       .is_newer = file->mtime_ns > recorded_wall_ns(load) };
+	return true;
+}
+
+static bool try_joined(struct search *search, struct bytes front, const char *rest)
+{
+	struct sink path = { .limit = 2 * PATH_MAX };
+	sink_put(&path, front.data, front.size);
+	sink_cstr(&path, rest);
+	const bool found = !sink_failed(&path) && try_path(search, (const char *)path.data);
+	sink_clear(&path);
+	return found;
+}
+
+/* "/a/b/../c/d.py": a name must not lead out of a folder, so only what is behind the dots counts.
+ */
+static const char *behind_dots(const char *path)
+{
+	const char *rest = path;
+	for (const char *at = path; *at; at++) {
+		if (at != path && at[-1] != '/')
+			continue;
+		const size_t size = strcspn(at, "/");
+		if (size && size <= 2 && strspn(at, ".") == size)
+			rest = at + size;
+	}
+	while (*rest == '/')
+		rest++;
+	return rest;
+}
+
+/* Programs are built or run elsewhere, so the beginning of a path may mean nothing here:
+ * FOLDER/a/b/c.py, FOLDER/b/c.py, then a file anywhere below that ends like it, then FOLDER/c.py.
+ */
+static bool try_folder(struct search *search, const char *folder)
+{
+	size_t size = strlen(folder);
+	while (size && folder[size - 1] == '/')
+		size--;
+	struct sink front = { 0 };
+	sink_put(&front, folder, size);
+	sink_cstr(&front, "/");
+	if (sink_failed(&front)) {
+		sink_clear(&front);
+		return false;
+	}
+	const struct bytes slashed = { front.data, front.size - 1 };
+	const char *rest = behind_dots(search->file);
+	bool found = false;
+	for (; !found && strchr(rest, '/'); rest = strchr(rest, '/') + 1)
+		found = try_joined(search, slashed, rest);
+	front.data[size] = '\0';
+	const bool is_bare = !strchr(search->file, '/');
+	const char *below = found ? NULL
+				  : source_tree_find(search->load, (const char *)front.data,
+						     behind_dots(search->file), is_bare ? 1 : 2);
+	front.data[size] = '/';
+	/* Without directories to go by, the file at the top is meant. */
+	if (!found && (is_bare || !below))
+		found = *rest && try_joined(search, slashed, rest);
+	if (!found && below)
+		found = try_path(search, below);
+	sink_clear(&front);
+	return found;
+}
+
+/* "OLD=NEW" is a rule, for files whose path begins with OLD. */
+static bool try_place(struct search *search, const char *place)
+{
+	const char *equals = strchr(place, '=');
+	if (!equals)
+		return try_folder(search, place);
+	size_t size = (size_t)(equals - place);
+	while (size > 1 && place[size - 1] == '/')
+		size--;
+	const char *file = search->file;
+	if (!size || strncmp(file, place, size) != 0 ||
+	    (file[size] != '/' && place[size - 1] != '/'))
+		return false;
+	const char *rest = file + size;
+	const size_t new_size = strlen(equals + 1);
+	const bool needs_slash = *rest != '/' && new_size && equals[new_size] != '/';
+	struct sink front = { 0 };
+	sink_put(&front, equals + 1, new_size);
+	if (needs_slash)
+		sink_u8(&front, '/');
+	const bool found = !sink_failed(&front) && try_joined(search, sink_bytes(&front), rest);
+	sink_clear(&front);
+	return found;
+}
+
+static bool try_member(struct search *search)
+{
+	struct load *load = search->load;
+	const struct bytes path = { (const uint8_t *)search->file, strlen(search->file) };
+	struct sink name = { 0 };
+	struct bytes text;
+	bool found = false;
+	if (load->bundle && bundle_source_name(path, &name)) {
+		sink_u8(&name, '\0');
+		found = !sink_failed(&name) &&
+			bundle_read(load->bundle, (const char *)name.data, &text) == 0 &&
+			text.size <= SOURCE_LIMIT;
+	}
+	sink_clear(&name);
+	if (found)
+		*search->source =
+		    (struct load_source_text){ .text = text, .found = "in the recording" };
+	return found;
+}
+
+/* Where the path itself leads; what is relative was mostly so to where the recording was made. */
+static bool try_itself(struct search *search, const char *path)
+{
+	if (path[0] == '/')
+		return try_path(search, path);
+	const char *beside = load_beside(search->load, path);
+	return beside && try_path(search, beside);
+}
+
+/* Names of modules are URLs, whose bytes may be written as %20. NULL where none is. */
+static const char *decoded(struct load *load, const char *file)
+{
+	const size_t size = strlen(file);
+	char *out = strchr(file, '%') ? arena_new(&load->scratch, char, size + 1) : NULL;
+	size_t count = 0;
+	for (size_t i = 0; out && i < size; i++) {
+		out[count] = file[i];
+		if (file[i] == '%' && isxdigit((unsigned char)file[i + 1]) &&
+		    isxdigit((unsigned char)file[i + 2])) {
+			const char digits[] = { file[i + 1], file[i + 2], '\0' };
+			const char value = (char)strtoul(digits, NULL, 16);
+			if (!value)
+				return NULL;
+			out[count] = value;
+			i += 2;
+		}
+		count++;
+	}
+	return out;
+}
+
+static bool try_all(struct search *search, const struct load_source_places *places)
+{
+	for (size_t i = 0; i < places->path_count; i++)
+		if (try_place(search, places->paths[i]))
+			return true;
+	return !search->load->options.self_contained && try_itself(search, search->file);
+}
+
+int load_source(struct load *load, const struct load_source_places *places, const char *file,
+		struct load_source_text *source)
+{
+	*source = (struct load_source_text){ 0 };
+	if (!bundle_is_source_path((struct bytes){ (const uint8_t *)file, strlen(file) }))
+		return STATUS_NOT_FOUND;
+	struct search search = { .load = load, .file = file, .source = source };
+	if (try_member(&search) || try_all(&search, places))
+		return 0;
+	const char *other = decoded(load, file);
+	search.file = other;
+	if (other && try_all(&search, places))
+		return 0;
+	return search.failure ? search.failure : STATUS_NOT_FOUND;
+}
