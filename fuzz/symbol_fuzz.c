@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct guarded g;
 	if (!guard(&g, data, size))
 		return 0;
-	struct symbol_files files = { &g, open_image, close_image };
+	struct symbol_files files = { .context = &g, .open = open_image, .close = close_image };
 	struct symbol_table *table;
 	if (symbol_table_elf(&table, &files, "/bin/program", (struct bytes){ 0 }) == 0) {
 		use(table, g.bytes);

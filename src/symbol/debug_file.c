@@ -1,6 +1,7 @@
+#include "symbol/debug_file.h"
+
 #include "base/sink.h"
 #include "base/status.h"
-#include "symbol/elf_symbols.h"
 
 #include <lzma.h>
 
@@ -47,66 +48,93 @@ static bool is_of(const struct elf_image *debug, const struct elf_image *image,
 	return link && lzma_crc32(debug->bytes.data, debug->bytes.size, 0) == link->crc;
 }
 
-/* One candidate. Returns how many symbols were added; 0 leaves nothing open. */
-static int try_file(struct symbol_table *table, const struct elf_image *image,
-		    const struct debug_link *link, struct sink *path)
+/* One candidate, which is open. What is of no use is closed again. */
+static int try_bytes(const struct debug_file_search *search, const struct debug_link *link,
+		     const char *path, struct bytes bytes)
 {
-	struct bytes bytes;
-	sink_u8(path, '\0');
-	if (sink_failed(path) || !symbol_open(table, (const char *)path->data, &bytes))
-		return 0;
 	struct elf_image debug;
-	int added = 0;
+	int got = 0;
 	if (elf_image_open(&debug, bytes) == STATUS_OK) {
-		if (is_of(&debug, image, link))
-			added = elf_add_symbols(table, &debug, SHT_SYMTAB);
+		if (is_of(&debug, search->image, link))
+			got = search->use(search->context, &debug, path);
 		elf_image_close(&debug);
 	}
-	if (added == 0)
-		symbol_close_last(table);
-	return added;
+	if (got <= 0)
+		search->files->close(search->files->context, bytes);
+	return got;
 }
 
-static int by_build_id(struct symbol_table *table, const struct elf_image *image, struct sink *path)
+static int try_file(const struct debug_file_search *search, const struct debug_link *link,
+		    struct sink *candidate, struct bytes *bytes)
 {
-	const struct bytes id = elf_image_build_id(image);
-	if (id.size < 2 || id.size > 64)
+	sink_u8(candidate, '\0');
+	const char *path = (const char *)candidate->data;
+	if (sink_failed(candidate) || !search->files->open(search->files->context, path, bytes))
 		return 0;
+	return try_bytes(search, link, path, *bytes);
+}
+
+bool debug_file_path(struct bytes id, struct sink *path)
+{
+	if (id.size < 2 || id.size > 64)
+		return false;
 	sink_printf(path, "%s/.build-id/%02x/", DEBUG_ROOT, id.data[0]);
 	for (size_t i = 1; i < id.size; i++)
 		sink_printf(path, "%02x", id.data[i]);
 	sink_text(path, ".debug");
-	return try_file(table, image, NULL, path);
+	return true;
 }
 
-static int by_link(struct symbol_table *table, const struct elf_image *image, struct sink *path,
-		   const char *object)
+static int by_build_id(const struct debug_file_search *search, struct sink *candidate,
+		       struct bytes *bytes)
+{
+	sink_reset(candidate);
+	if (!debug_file_path(elf_image_build_id(search->image), candidate))
+		return 0;
+	return try_file(search, NULL, candidate, bytes);
+}
+
+static int by_link(const struct debug_file_search *search, struct sink *candidate,
+		   struct bytes *bytes)
 {
 	struct debug_link link;
+	const char *object = search->path;
 	const char *slash = strrchr(object, '/');
 	const int folder = slash ? (int)(slash - object) : 1;
 	const char *start = slash ? object : ".";
-	if (!read_debug_link(image, &link) || folder > 4096)
+	if (!read_debug_link(search->image, &link) || folder > 4096)
 		return 0;
-	int added = 0;
-	for (int place = 0; place < 3 && added == 0; place++) {
-		sink_reset(path);
-		sink_printf(path, "%s%.*s%s/%s", place == 2 ? DEBUG_ROOT : "", folder, start,
+	int got = 0;
+	for (int place = 0; place < 3 && got == 0; place++) {
+		sink_reset(candidate);
+		sink_printf(candidate, "%s%.*s%s/%s", place == 2 ? DEBUG_ROOT : "", folder, start,
 			    place == 1 ? "/.debug" : "", link.name);
 		/* An object can name itself. */
-		if (path->size == strlen(object) && memcmp(path->data, object, path->size) == 0)
+		if (candidate->size == strlen(object) &&
+		    memcmp(candidate->data, object, candidate->size) == 0)
 			continue;
-		added = try_file(table, image, &link, path);
+		got = try_file(search, &link, candidate, bytes);
 	}
-	return added;
+	return got;
 }
 
-int elf_add_debug_file(struct symbol_table *table, const struct elf_image *image, const char *path)
+static int by_fetching(const struct debug_file_search *search, struct bytes *bytes)
+{
+	const struct symbol_files *files = search->files;
+	const struct bytes id = elf_image_build_id(search->image);
+	if (!files->fetch_debug || !id.size || !files->fetch_debug(files->context, id, bytes))
+		return 0;
+	return try_bytes(search, NULL, "", *bytes);
+}
+
+int debug_file_find(const struct debug_file_search *search, struct bytes *bytes)
 {
 	struct sink candidate = { .limit = MAX_PATH_BYTES };
-	int added = by_build_id(table, image, &candidate);
-	if (added == 0)
-		added = by_link(table, image, &candidate, path);
+	int got = by_build_id(search, &candidate, bytes);
+	if (got == 0)
+		got = by_link(search, &candidate, bytes);
+	if (got == 0)
+		got = by_fetching(search, bytes);
 	sink_clear(&candidate);
-	return added;
+	return got;
 }

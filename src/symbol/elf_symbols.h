@@ -16,7 +16,4 @@ int elf_add_plt(struct symbol_table *table, const struct elf_image *image);
 /* The symbols that distributions pack into .gnu_debugdata. As elf_add_symbols. */
 int elf_add_mini_debug(struct symbol_table *table, const struct elf_image *image);
 
-/* The symbols of a separate debug file. As elf_add_symbols. */
-int elf_add_debug_file(struct symbol_table *table, const struct elf_image *image, const char *path);
-
 #endif

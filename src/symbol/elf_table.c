@@ -1,4 +1,5 @@
 #include "base/status.h"
+#include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
 
 static bool same(struct bytes a, struct bytes b)
@@ -29,6 +30,24 @@ static int read_loads(struct symbol_table *table, const struct elf_image *image)
 	return STATUS_OK;
 }
 
+static int add_from_debug_file(void *context, const struct elf_image *debug, const char *path)
+{
+	(void)path;
+	return elf_add_symbols(context, debug, SHT_SYMTAB);
+}
+
+static int add_debug_file(struct symbol_table *table, const struct elf_image *image,
+			  const char *path)
+{
+	const struct debug_file_search search = { &table->files, image, path, add_from_debug_file,
+						  table };
+	struct bytes bytes;
+	const int got = debug_file_find(&search, &bytes);
+	if (got > 0)
+		symbol_keep(table, bytes);
+	return got;
+}
+
 /* In this order: the image's own .symtab has all; where it was stripped, the debug file
  * has what it had; else what is left is the exported functions and, on some
  * distributions, the packed rest. `path` is NULL for an image without a file.
@@ -38,7 +57,7 @@ static int read_functions(struct symbol_table *table, const struct elf_image *im
 {
 	int got = elf_add_symbols(table, image, SHT_SYMTAB);
 	if (got == 0 && path)
-		got = elf_add_debug_file(table, image, path);
+		got = add_debug_file(table, image, path);
 	if (got == 0) {
 		got = elf_add_mini_debug(table, image);
 		if (got >= 0)

@@ -9,7 +9,7 @@
  *   symbol_table_free(table);
  *
  * An object's symbols come from .symtab, .dynsym, .gnu_debugdata and separate
- * debug files (by build id, .gnu_debuglink), PLT entries from their relocations.
+ * debug files (debug_file.h), PLT entries from their relocations.
  * Opens nothing itself: it asks through `files`, so callers decide about roots,
  * limits and owners. A sealed table may be read from any thread.
  */
@@ -26,6 +26,8 @@ struct symbol_files {
 	/* The bytes of a file, valid until close; false where there is none. */
 	bool (*open)(void *context, const char *path, struct bytes *bytes);
 	void (*close)(void *context, struct bytes bytes);
+	/* The debug file of a build id, from a server; as open. NULL: there is no server. */
+	bool (*fetch_debug)(void *context, struct bytes build_id, struct bytes *bytes);
 };
 
 struct symbol {

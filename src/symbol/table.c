@@ -19,22 +19,21 @@ void symbol_table_free(struct symbol_table *table)
 	intern_clear(&table->modules);
 	arena_clear(&table->names);
 	while (table->opened_count)
-		symbol_close_last(table);
+		table->files.close(table->files.context, table->opened[--table->opened_count]);
 	free(table);
 }
 
 bool symbol_open(struct symbol_table *table, const char *path, struct bytes *bytes)
 {
-	enum { MOST = sizeof(table->opened) / sizeof(table->opened[0]) };
-	if (table->opened_count == MOST || !table->files.open(table->files.context, path, bytes))
+	if (!table->files.open(table->files.context, path, bytes))
 		return false;
-	table->opened[table->opened_count++] = *bytes;
+	symbol_keep(table, *bytes);
 	return true;
 }
 
-void symbol_close_last(struct symbol_table *table)
+void symbol_keep(struct symbol_table *table, struct bytes bytes)
 {
-	table->files.close(table->files.context, table->opened[--table->opened_count]);
+	table->opened[table->opened_count++] = bytes;
 }
 
 bool symbol_add(struct symbol_table *table, const struct symbol_candidate *candidate)

@@ -84,7 +84,7 @@ int symbol_seal(struct symbol_table *table);
 /* Opens through `files`, to be closed with the table; false where there is no such file. */
 bool symbol_open(struct symbol_table *table, const char *path, struct bytes *bytes);
 
-/* Takes back the file opened last. */
-void symbol_close_last(struct symbol_table *table);
+/* A file that `files` opened for it, to be closed with the table. */
+void symbol_keep(struct symbol_table *table, struct bytes bytes);
 
 #endif
