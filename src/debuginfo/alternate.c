@@ -28,7 +28,7 @@ static bool take(struct debuginfo *info, const struct alternate_link *link, stru
 	struct dwarf_file *file;
 	if (debuginfo_file_open(&file, &info->source, bytes) < 0)
 		return false;
-	const struct bytes found = elf_image_build_id(&file->image);
+	const struct bytes found = symbol_build_id(bytes);
 	if (found.size != link->build_id.size ||
 	    memcmp(found.data, link->build_id.data, found.size) != 0) {
 		debuginfo_file_close(file, &info->source);

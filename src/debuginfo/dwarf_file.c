@@ -1,15 +1,7 @@
 #include "debuginfo/dwarf_file.h"
 
 #include "base/status.h"
-
-/* zlib packs at most 1032 bytes into one; zstd in practice far less than this. */
-enum { MOST_A_BYTE = 2048, SMALL = 1 << 16 };
-static const uint64_t MOST_UNPACKED_BYTES = (uint64_t)8 << 30;
-
-static bool is_debug_name(const char *name)
-{
-	return strncmp(name, ".debug_", 7) == 0 || strncmp(name, ".zdebug_", 8) == 0;
-}
+#include "debuginfo/unpack.h"
 
 /* ".debug_info" for .debug_info.dwo and the .zdebug_ names too. */
 static bool is_named(const char *name, const char *kind)
@@ -38,49 +30,14 @@ static bool is_split(const struct elf_image *image)
 	return elf_section_named(image, ".debug_info.dwo", &section);
 }
 
-/* What a packed section says that it will take; 0 for one that is not packed. */
-static uint64_t promised_bytes(const struct elf_image *image, const struct elf_section *section)
-{
-	struct cursor c = cursor_over(elf_section_bytes(image, section));
-	GElf_Chdr header;
-	if (section->header.sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(section->scn, &header) ? header.ch_size : 0;
-	if (strncmp(section->name, ".zdebug_", 8) != 0)
-		return 0;
-	const struct bytes magic = cursor_take(&c, 4);
-	c.swap = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-	const uint64_t size = cursor_u64(&c);
-	return !cursor_failed(&c) && memcmp(magic.data, "ZLIB", 4) == 0 ? size : 0;
-}
-
-/* libdw allocates what is promised before it unpacks. */
-static int check_sizes(const struct elf_image *image)
-{
-	uint64_t total = 0;
-	for (size_t i = 1; i < image->section_count; i++) {
-		struct elf_section section;
-		if (!elf_section_at(image, i, &section) || !is_debug_name(section.name))
-			continue;
-		const uint64_t packed = elf_section_bytes(image, &section).size;
-		const uint64_t promised = promised_bytes(image, &section);
-		if (promised > MOST_UNPACKED_BYTES || promised > packed * MOST_A_BYTE + SMALL)
-			return STATUS_TOO_BIG;
-		total += promised;
-	}
-	return total > MOST_UNPACKED_BYTES ? STATUS_TOO_BIG : STATUS_OK;
-}
-
-/* As libdw has it: after it unpacked the section. */
-static struct bytes unpacked(const struct elf_image *image, const char *kind)
+static struct bytes section_of(const struct elf_image *image, const char *kind)
 {
 	for (size_t i = 1; i < image->section_count; i++) {
 		struct elf_section section;
 		if (!elf_section_at(image, i, &section) || !is_named(section.name, kind) ||
 		    section.header.sh_type == SHT_NOBITS)
 			continue;
-		const Elf_Data *data = elf_rawdata(section.scn, NULL);
-		if (data && data->d_buf && data->d_size)
-			return (struct bytes){ data->d_buf, data->d_size };
+		return elf_section_bytes(image, &section);
 	}
 	return (struct bytes){ (const uint8_t *)"", 0 };
 }
@@ -92,17 +49,22 @@ static int begin(struct dwarf_file *file)
 	/* Objects that are not linked need their relocations; nothing of them is ever mapped. */
 	if (file->image.header.e_type == ET_REL && !is_split(&file->image))
 		return STATUS_UNSUPPORTED;
-	const int got = check_sizes(&file->image);
+	const int got = unpack_debug_sections(&file->image, &file->unpacked);
 	if (got < 0)
 		return got;
+	if (got > 0) {
+		elf_image_close(&file->image);
+		if (elf_image_open(&file->image, sink_bytes(&file->unpacked)) < 0)
+			return STATUS_CORRUPT;
+	}
 	file->dwarf = dwarf_begin_elf(file->image.elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)
 		return STATUS_CORRUPT;
-	file->info = unpacked(&file->image, "info");
-	file->ranges = unpacked(&file->image, "ranges");
-	file->rnglists = unpacked(&file->image, "rnglists");
-	file->addr = unpacked(&file->image, "addr");
-	file->has_own_lines = unpacked(&file->image, "line").size != 0;
+	file->info = section_of(&file->image, "info");
+	file->ranges = section_of(&file->image, "ranges");
+	file->rnglists = section_of(&file->image, "rnglists");
+	file->addr = section_of(&file->image, "addr");
+	file->has_own_lines = section_of(&file->image, "line").size != 0;
 	file->swap = (file->image.header.e_ident[EI_DATA] == ELFDATA2MSB) !=
 		     (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	return STATUS_OK;
@@ -125,4 +87,5 @@ void dwarf_file_close(struct dwarf_file *file)
 		dwarf_end(file->dwarf);
 	file->dwarf = NULL;
 	elf_image_close(&file->image);
+	sink_clear(&file->unpacked);
 }

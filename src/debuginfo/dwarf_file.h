@@ -2,6 +2,7 @@
 #ifndef DEBUGINFO_DWARF_FILE_H
 #define DEBUGINFO_DWARF_FILE_H
 
+#include "base/sink.h"
 #include "symbol/elf_image.h"
 
 #include <elfutils/libdw.h>
@@ -9,8 +10,9 @@
 struct dwarf_file {
 	struct bytes bytes; /* of the whole file */
 	struct elf_image image;
+	struct sink unpacked; /* of what `image` is, where sections of the file are packed */
 	Dwarf *dwarf;
-	/* Sections, unpacked; empty where they are not there. */
+	/* Sections; empty where they are not there. */
 	struct bytes info;
 	struct bytes ranges;
 	struct bytes rnglists;
