@@ -14,7 +14,6 @@
 #define BUNDLE_BUNDLE_H
 
 #include "base/bytes.h"
-#include "base/sink.h"
 
 #include <stdint.h>
 
@@ -34,14 +33,6 @@ struct bundle_member bundle_member(const struct bundle *bundle, size_t index);
 
 /* The member's bytes, which live until bundle_close(). STATUS_NOT_FOUND, _CORRUPT, _TOO_BIG. */
 int bundle_read(struct bundle *bundle, const char *name, struct bytes *bytes);
-
-/* Could a name of a source file be the path of one? "node:internal/fs" and "<string>" are not. */
-bool bundle_is_source_path(struct bytes path);
-
-/* Appends the name of the member that a source file is kept in, by the path that code was
- * announced with ("/home/me/a.js"; "file://" has to be taken off). False where there can be none.
- */
-bool bundle_source_name(struct bytes path, struct sink *name);
 
 /* Appends to the recording that is open for reading and writing as `fd`. */
 struct bundle_writer;

@@ -34,6 +34,7 @@ enum {
 	KEY_RUNTIME,
 	KEY_KEEP,
 	KEY_NO_CODE,
+	KEY_SOURCES,
 	KEY_INJECT,
 };
 
@@ -82,6 +83,10 @@ static const struct argp_option options[] = {
 	{ "no-code", KEY_NO_CODE, NULL, 0,
 	  "do not copy the code of processes that write a perf map alone: its names can be "
 	  "reported, and its instructions not shown",
+	  0 },
+	{ "sources", KEY_SOURCES, NULL, 0,
+	  "copy the source files that the runtimes name into the recording, so that `annotate` "
+	  "shows them elsewhere and later; think of it before you give the recording to others",
 	  0 },
 	{ .doc = "Messages:" },
 	{ "verbose", 'v', NULL, 0, "list the variables that were set for the command", 0 },
@@ -223,6 +228,9 @@ static error_t parse_switch(struct record_args *a, int key)
 		return 0;
 	case KEY_NO_CODE:
 		o->no_code = true;
+		return 0;
+	case KEY_SOURCES:
+		o->sources = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

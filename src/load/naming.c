@@ -1,6 +1,7 @@
 #include "load/naming.h"
 
 #include "base/status.h"
+#include "bundle/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,11 +37,7 @@ uint32_t naming_as_written(struct load *load, struct bytes name, enum runtime ru
 
 struct bytes load_source_path(struct bytes file)
 {
-	static const char scheme[] = "file://";
-	const size_t skip = sizeof(scheme) - 1;
-	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
-		file = (struct bytes){ file.data + skip, file.size - skip };
-	return file;
+	return source_path(file);
 }
 
 void naming_set_line(struct load *load, struct bytes file, uint32_t line,

@@ -1,10 +1,10 @@
 /* The texts of source files: from the recording, or from where they lie now. */
 #include "base/status.h"
+#include "bundle/source.h"
 #include "format/perfdata/features.h"
 #include "load/listing.h"
 #include "load/load_internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -182,7 +182,7 @@ static bool try_member(struct search *search)
 	struct sink name = { 0 };
 	struct bytes text;
 	bool found = false;
-	if (load->bundle && bundle_source_name(path, &name)) {
+	if (load->bundle && source_member_name(path, &name)) {
 		sink_u8(&name, '\0');
 		found = !sink_failed(&name) &&
 			bundle_read(load->bundle, (const char *)name.data, &text) == 0 &&
@@ -204,28 +204,6 @@ static bool try_itself(struct search *search, const char *path)
 	return beside && try_path(search, beside);
 }
 
-/* Names of modules are URLs, whose bytes may be written as %20. NULL where none is. */
-static const char *decoded(struct load *load, const char *file)
-{
-	const size_t size = strlen(file);
-	char *out = strchr(file, '%') ? arena_new(&load->scratch, char, size + 1) : NULL;
-	size_t count = 0;
-	for (size_t i = 0; out && i < size; i++) {
-		out[count] = file[i];
-		if (file[i] == '%' && isxdigit((unsigned char)file[i + 1]) &&
-		    isxdigit((unsigned char)file[i + 2])) {
-			const char digits[] = { file[i + 1], file[i + 2], '\0' };
-			const char value = (char)strtoul(digits, NULL, 16);
-			if (!value)
-				return NULL;
-			out[count] = value;
-			i += 2;
-		}
-		count++;
-	}
-	return out;
-}
-
 static bool try_all(struct search *search, const struct load_source_places *places)
 {
 	for (size_t i = 0; i < places->path_count; i++)
@@ -238,14 +216,17 @@ int load_source(struct load *load, const struct load_source_places *places, cons
 		struct load_source_text *source)
 {
 	*source = (struct load_source_text){ 0 };
-	if (!bundle_is_source_path((struct bytes){ (const uint8_t *)file, strlen(file) }))
+	if (!source_is_path((struct bytes){ (const uint8_t *)file, strlen(file) }))
 		return STATUS_NOT_FOUND;
 	struct search search = { .load = load, .file = file, .source = source };
 	if (try_member(&search) || try_all(&search, places))
 		return 0;
-	const char *other = decoded(load, file);
-	search.file = other;
-	if (other && try_all(&search, places))
+	/* Names of modules are URLs. */
+	char *decoded = strchr(file, '%') ? strdup(file) : NULL;
+	search.file = decoded;
+	const bool found = decoded && source_decode(decoded) && try_all(&search, places);
+	free(decoded);
+	if (found)
 		return 0;
 	return search.failure ? search.failure : STATUS_NOT_FOUND;
 }

@@ -37,6 +37,7 @@ struct collector_options {
 	const struct private_dir *private_dir; /* may be NULL; borrowed until collector_free() */
 	bool keep;                             /* leave the files of runtimes where they are */
 	bool no_code;                          /* do not read the code that perf maps speak of */
+	bool sources;                          /* keep the source files that jitdumps name */
 	bool attached; /* we did not start the processes (-p, -a): remove nothing of theirs */
 };
 
@@ -94,6 +95,9 @@ struct collector_totals {
 	uint64_t dump_bytes;
 	uint64_t code_lines; /* of maps, whose code was read from the process */
 	uint64_t code_bytes;
+	size_t source_count;
+	uint64_t source_bytes;
+	size_t source_left_out_count; /* files beyond what a recording should hold */
 	size_t removed_count;
 	/* Processes that we started, directly or not, and that still run: they may still use
 	 * the private directory, and break without it.

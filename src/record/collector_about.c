@@ -132,6 +132,7 @@ void collector_put_about(const struct collector *c, const struct collector_about
 	put_runtimes(out, about->runtimes);
 	put_files(c, out);
 	collector_put_code(c, out);
+	collector_put_sources(c, out);
 	put_list(out, "notes", about->notes, about->note_count);
 	put_list(out, "collector_notes", c->notes.items, c->notes.count);
 	sink_text(out, "\n}\n");

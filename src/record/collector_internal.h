@@ -184,6 +184,10 @@ bool collector_read_more_code(struct collector *c);
 int collector_write_code(struct collector *c, struct bundle_writer *writer, struct map *map);
 void collector_put_code(const struct collector *c, struct sink *out);
 
+/* collector_sources.c: members for the source files that the dumps name. */
+int collector_write_sources(struct collector *c, struct bundle_writer *writer);
+void collector_put_sources(const struct collector *c, struct sink *out);
+
 /* collector_link.c */
 /* Dumps in the private directory that no mapping led to. */
 void collector_scan_private(struct collector *c);

@@ -155,6 +155,8 @@ int collector_write_members(struct collector *c, struct bundle_writer *writer,
 	for (size_t i = 0; i < c->maps.count && got == 0; i++)
 		if (c->maps.items[i].process != COLLECTOR_NONE)
 			got = write_map(c, writer, i);
+	if (got == 0)
+		got = collector_write_sources(c, writer);
 	const struct bytes vdso = os_vdso_image();
 	if (got == 0 && vdso.size)
 		got = bundle_writer_add(writer, "vdso", vdso);

@@ -73,6 +73,7 @@ struct record_options {
 	bool no_auto;
 	const char *const *runtimes_off;
 	size_t runtimes_off_count;
+	bool sources; /* keep the source files that jitdumps name */
 	bool keep;    /* leave the runtimes' files where they are */
 	bool no_code; /* do not read the code that perf maps speak of */
 

@@ -12,6 +12,7 @@ static int start_collector(struct session *s)
 			       .private_dir = s->private_dir.path ? &s->private_dir : NULL,
 			       .keep = s->options->keep,
 			       .no_code = s->options->no_code,
+			       .sources = s->options->sources,
 			       .attached = !session_follows_command(s),
 			   });
 	if (result < 0) {

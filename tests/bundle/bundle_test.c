@@ -1,4 +1,5 @@
 #include "bundle/bundle.h"
+#include "bundle/source.h"
 
 #include "base/hash.h"
 #include "base/sink.h"
@@ -356,7 +357,7 @@ static void assert_source(const char *path, const char *expected)
 {
 	struct sink name = { 0 };
 	const struct bytes text = { (const uint8_t *)path, strlen(path) };
-	const bool has_name = bundle_source_name(text, &name);
+	const bool has_name = source_member_name(text, &name);
 	assert_int_equal(has_name, expected != NULL);
 	if (expected) {
 		assert_int_equal(name.size, strlen(expected));
@@ -388,14 +389,35 @@ static void test_names_of_sources(void **state)
 		assert_source(no_files[i], NULL);
 	static const uint8_t nul[] = "/a\0b";
 	struct sink name = { 0 };
-	assert_false(bundle_source_name((struct bytes){ nul, sizeof(nul) - 1 }, &name));
+	assert_false(source_member_name((struct bytes){ nul, sizeof(nul) - 1 }, &name));
 	char *long_path = calloc(1, 5001);
 	memset(long_path, '/', 5000);
 	long_path[4999] = 'a';
 	assert_source(long_path, NULL);
 	assert_source(long_path + 2000, "sources/root/a");
+	/* What the zip could not hold. */
+	memset(long_path + 1, 'a', 4000);
+	assert_source(long_path, NULL);
 	free(long_path);
 	sink_clear(&name);
+}
+
+static void test_urls_of_sources(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *url, *path;
+	} urls[] = { { "/a%20b%2", "/a b%2" }, { "/%41%00%4", "/A%00%4" }, { "%zz%", "%zz%" } };
+	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+		char text[32];
+		(void)snprintf(text, sizeof(text), "%s", urls[i].url);
+		assert_int_equal(source_decode(text), strcmp(urls[i].url, urls[i].path) != 0);
+		assert_string_equal(text, urls[i].path);
+	}
+	const struct bytes url = { (const uint8_t *)"file:///a", 9 };
+	assert_int_equal(source_path(url).size, 2);
+	assert_memory_equal(source_path(url).data, "/a", 2);
+	assert_int_equal(source_path((struct bytes){ url.data, 7 }).size, 7);
 }
 
 int main(void)
@@ -416,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_bad_names_are_refused),
 		cmocka_unit_test(test_unzip_accepts_it),
 		cmocka_unit_test(test_names_of_sources),
+		cmocka_unit_test(test_urls_of_sources),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

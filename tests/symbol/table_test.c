@@ -161,6 +161,30 @@ static void test_file_offsets(void **state)
 	free_image(image);
 }
 
+static void test_the_code_of_a_range(void **state)
+{
+	(void)state;
+	struct elf_build b;
+	elf_build_start(&b, ET_DYN);
+	const struct bytes image = elf_build_end(&b);
+	memcpy((uint8_t *)(uintptr_t)image.data + 0x1ff8, "last8byt", 8);
+	struct symbol_table *table = table_of(image);
+	assert_int_equal(symbol_machine(table), EM_X86_64);
+	struct bytes code = symbol_code(table, 0x1ff8, 4);
+	assert_int_equal(code.size, 4);
+	assert_memory_equal(code.data, "last", 4);
+	/* No further than its segment. */
+	assert_int_equal(symbol_code(table, 0x1ff8, 100).size, 8);
+	assert_int_equal(symbol_code(table, 0x1000, UINT64_MAX).size, 0x1000);
+	assert_int_equal(symbol_code(table, 0xfff, 1).size, 0);
+	assert_int_equal(symbol_code(table, 0x2000, 1).size, 0);
+	assert_int_equal(symbol_code(table, UINT64_MAX, UINT64_MAX).size, 0);
+	/* Data is no code. */
+	assert_int_equal(symbol_code(table, 0x12000, 8).size, 0);
+	symbol_table_free(table);
+	free_image(image);
+}
+
 static const uint8_t ID[] = { 0xab, 0xcd, 1, 2, 3, 4, 5, 6, 7, 8 };
 static const struct bytes BUILD_ID = { ID, sizeof(ID) };
 
@@ -237,6 +261,12 @@ static void use_image(struct bytes image)
 		for (uint64_t svma = 0x1000; svma < 0x1050; svma++)
 			if (symbol_find(table, svma, &symbol))
 				assert_true(strlen(symbol.name) < 64);
+		const struct bytes code = symbol_code(table, 0x1f00, UINT64_MAX);
+		uint8_t *copy = malloc(code.size + 1);
+		assert_non_null(copy);
+		if (code.size)
+			memcpy(copy, code.data, code.size);
+		free(copy);
 		symbol_table_free(table);
 	}
 	assert_int_equal(disk.open_count, 0);
@@ -327,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_function),
 		cmocka_unit_test(test_thumb_bit),
 		cmocka_unit_test(test_file_offsets),
+		cmocka_unit_test(test_the_code_of_a_range),
 		cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_not_elf),
 		cmocka_unit_test(test_every_truncation),

@@ -1,9 +1,21 @@
-/* Where source files lie in a recording. */
-#include "bundle/bundle.h"
+#include "bundle/source.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
-enum { PATH_LIMIT = 4096 };
+enum {
+	PATH_LIMIT = 4096,
+	MEMBER_LIMIT = 1000, /* bundle_writer_add() refuses longer ones */
+};
+
+struct bytes source_path(struct bytes file)
+{
+	static const char scheme[] = "file://";
+	const size_t skip = sizeof(scheme) - 1;
+	if (file.size > skip && memcmp(file.data, scheme, skip) == 0)
+		file = (struct bytes){ file.data + skip, file.size - skip };
+	return file;
+}
 
 /* "node:internal/fs", "https://...": what names no file begins like a URL. A drive is one letter.
  */
@@ -15,7 +27,7 @@ static bool has_scheme(struct bytes path)
 	return at > 1 && at < path.size && path.data[at] == ':';
 }
 
-bool bundle_is_source_path(struct bytes path)
+bool source_is_path(struct bytes path)
 {
 	return path.size && path.size <= PATH_LIMIT && !has_scheme(path) &&
 	       !memchr(path.data, '\0', path.size) && path.data[0] != '<' && path.data[0] != '[' &&
@@ -50,12 +62,13 @@ static bool is_word(struct bytes component, const char *word)
 	return component.size == strlen(word) && memcmp(component.data, word, component.size) == 0;
 }
 
-bool bundle_source_name(struct bytes path, struct sink *name)
+bool source_member_name(struct bytes path, struct sink *name)
 {
 	struct bytes components[PATH_LIMIT / 2 + 1];
 	struct bytes component;
 	size_t count = 0;
-	if (!bundle_is_source_path(path))
+	const size_t before = name->size;
+	if (!source_is_path(path))
 		return false;
 	sink_text(name, path.data[0] == '/' ? "sources/root" : "sources/relative");
 	while (next_component(&path, &component)) {
@@ -72,5 +85,21 @@ bool bundle_source_name(struct bytes path, struct sink *name)
 		sink_u8(name, '/');
 		put_component(name, components[i]);
 	}
-	return count && !sink_failed(name);
+	return count && !sink_failed(name) && name->size - before <= MEMBER_LIMIT;
+}
+
+bool source_decode(char *path)
+{
+	char *to = path;
+	for (const char *from = path; *from; from++) {
+		unsigned value = 0;
+		const bool is_byte = *from == '%' && isxdigit((unsigned char)from[1]) &&
+				     isxdigit((unsigned char)from[2]) &&
+				     sscanf(from + 1, "%2x", &value) == 1 && value;
+		*to++ = is_byte ? (char)value : *from;
+		from += is_byte ? 2 : 0;
+	}
+	const bool is_other = *to != '\0';
+	*to = '\0';
+	return is_other;
 }
