@@ -1,28 +1,26 @@
 /* Stacks that were dumped rather than walked: what each frame is found by. */
 #include "load/unwind.h"
 
-/* x86-64's registers in perf's own numbering (asm/perf_regs.h). */
-enum { REG_BP = 6, REG_SP = 7, REG_IP = 8, WORD = 8 };
-
-bool walk_register(const struct walk *walk, unsigned number, uint64_t *value)
+/* What the sample has of the registers, in DWARF's numbering. */
+static void read_registers(const struct walk *walk, struct unwind_state *state)
 {
 	const struct perfdata_sample *sample = walk->sample;
-	const uint64_t mask = sample->user_regs_mask;
-	if (!sample->user_regs_abi || !(mask >> number & 1))
-		return false;
 	struct cursor c = cursor_over(sample->user_regs);
 	c.swap = perfdata_is_swapped(walk->load->perf);
-	const uint64_t before = mask & (((uint64_t)1 << number) - 1);
-	(void)cursor_take(&c, (size_t)__builtin_popcountll(before) * WORD);
-	*value = cursor_u64(&c);
-	return !cursor_failed(&c);
+	for (uint64_t left = sample->user_regs_mask; left; left &= left - 1) {
+		const uint64_t value = cursor_u64(&c);
+		const int number =
+		    unwind_register_of_perf(state->machine, (unsigned)__builtin_ctzll(left));
+		if (number >= 0 && !cursor_failed(&c))
+			unwind_set(&state->registers, (unsigned)number, value);
+	}
 }
 
-static void find_place(void *context, uint64_t avma, struct unwind_place *how)
+static void find_place(void *context, const struct unwind_frame *frame, struct unwind_place *how)
 {
 	struct walk *walk = context;
 	struct place place;
-	place_find(walk->load, walk->sample->pid, avma, walk->sample->time_ns, &place);
+	place_find(walk->load, walk->sample->pid, frame->avma, walk->sample->time_ns, &place);
 	*how = place.how;
 	walk->end = place.end;
 }
@@ -39,6 +37,7 @@ static enum profile_end end_of(const struct walk *walk, enum unwind_end end)
 			   ? PROFILE_END_BAD_FRAME
 			   : PROFILE_END_TRUNCATED;
 	case UNWIND_NO_CFI:
+	case UNWIND_UNKNOWN_CODE:
 		return walk->end;
 	case UNWIND_TOO_DEEP:
 		return PROFILE_END_TOO_DEEP;
@@ -50,11 +49,12 @@ static enum profile_end end_of(const struct walk *walk, enum unwind_end end)
 size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample,
 			  struct unwound *unwound)
 {
-	struct unwind_state state;
 	struct walk walk = { load, sample, unwound->words, PROFILE_END_NOT_UNWOUND };
 	const struct unwind_callbacks callbacks = { .context = &walk,
 						    .find = find_place,
 						    .interpreter = walk_read_interpreter };
+	struct unwind_state state = { .machine = load->is_arm64 ? UNWIND_AARCH64 : UNWIND_X86_64,
+				      .stack = sample->user_stack };
 	unwound->end = PROFILE_END_NOT_DUMPED;
 	/* The kernel's own threads have no registers of user space. */
 	if (!sample->user_regs_abi)
@@ -62,18 +62,11 @@ size_t load_unwound_words(struct load *load, const struct perfdata_sample *sampl
 	unwound->end = PROFILE_END_NOT_UNWOUND;
 	if (unwound->words)
 		memset(unwound->words, 0, unwound->limit * sizeof(*unwound->words));
-	if (load->is_arm64) {
-		/* Only where it was: that machine's frames are not followed yet. */
-		enum { REG_ARM64_PC = 32 };
-		return unwound->limit && walk_register(&walk, REG_ARM64_PC, &unwound->avmas[0]);
-	}
-	if (!walk_register(&walk, REG_IP, &state.pc_avma) ||
-	    !walk_register(&walk, REG_SP, &state.sp_avma) ||
-	    !walk_register(&walk, REG_BP, &state.bp_avma))
+	read_registers(&walk, &state);
+	if (!unwind_get(&state.registers, unwind_sp(state.machine), &state.stack_avma))
 		return 0;
 	enum unwind_end end;
-	const size_t count = unwind_walk(&callbacks, &state, sample->user_stack, unwound->avmas,
-					 unwound->limit, &end);
+	const size_t count = unwind_walk(&callbacks, &state, unwound->avmas, unwound->limit, &end);
 	unwound->end = end_of(&walk, end);
 	return count;
 }

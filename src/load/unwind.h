@@ -23,9 +23,6 @@ struct walk {
 	enum profile_end end; /* of the place that was asked for last */
 };
 
-/* A register of the sample; false where it was not recorded. */
-bool walk_register(const struct walk *walk, unsigned number, uint64_t *value);
-
 /* Of the code at an address that a return address may be one byte behind. Answers are kept with
  * the interval of time in which they hold.
  */

@@ -2,8 +2,7 @@
 #include "load/interpreted.h"
 #include "load/unwind.h"
 
-/* x86-64's registers in perf's own numbering (asm/perf_regs.h). */
-enum { REG_BX = 1, REG_R13 = 21 };
+enum { X86_64_R13 = 13 };
 
 /* JDK 8 to 25: where its frames hold what it runs, in bytes from rbp. */
 enum { HOTSPOT_METHOD = -24, HOTSPOT_BYTECODE = -64, HOTSPOT_8_BYTECODE = -56 };
@@ -11,12 +10,11 @@ enum { HOTSPOT_METHOD = -24, HOTSPOT_BYTECODE = -64, HOTSPOT_8_BYTECODE = -56 };
 /* While it runs, the interpreter has its place in the bytecode in r13; before it calls, it mostly
  * writes it into its frame.
  */
-static void read_frame(const struct walk *walk, const struct unwind_frame *frame,
-		       struct interpreted_place *place)
+static void read_frame(const struct unwind_frame *frame, struct interpreted_place *place)
 {
 	uint64_t *guess = place->bytecode_avmas;
 	size_t count = 0;
-	if (frame->index == 0 && walk_register(walk, REG_R13, &guess[count]))
+	if (frame->index == 0 && unwind_get(frame->registers, X86_64_R13, &guess[count]))
 		count++;
 	if (unwind_frame_word(frame, HOTSPOT_BYTECODE, &guess[count]))
 		count++;
@@ -32,7 +30,7 @@ static bool read_entry(const struct walk *walk, const struct unwind_frame *frame
 	struct interpreted_place entry = { .pid = place->pid,
 					   .time_ns = place->time_ns,
 					   .is_entry = true };
-	if (frame->index > 0 || !walk_register(walk, REG_BX, &entry.id) ||
+	if (frame->index > 0 || !unwind_get(frame->registers, UNWIND_X86_64_BX, &entry.id) ||
 	    !interpreted_is_known(walk->load, &entry))
 		return false;
 	*place = entry;
@@ -48,7 +46,7 @@ void walk_read_interpreter(void *context, const struct unwind_frame *frame)
 		return;
 	const bool has_method = unwind_frame_word(frame, HOTSPOT_METHOD, &place.id);
 	if (has_method && interpreted_is_known(walk->load, &place))
-		read_frame(walk, frame, &place);
+		read_frame(frame, &place);
 	else if (!read_entry(walk, frame, &place) && !has_method)
 		return;
 	walk->words[frame->index] = interpreted_find(walk->load, &place);

@@ -27,7 +27,7 @@ void load_places_free(struct load *load)
 }
 
 /* The symbol table is asked first: it has checked the file's build id. */
-static const struct cfi_table *cfi_of(struct load *load, uint32_t object_id)
+static struct cfi_table *cfi_of(struct load *load, uint32_t object_id)
 {
 	struct object *object = &load->objects.items[object_id];
 	if (object->cfi_was_read)
@@ -68,14 +68,13 @@ static void place_in_mapping(struct load *load, uint64_t avma, const struct time
 	place->how.code = UNWIND_FRAME_POINTER;
 	if (load->objects.items[hit->object].kind == OBJECT_ANONYMOUS)
 		return;
-	const struct cfi_table *table = cfi_of(load, hit->object);
+	struct cfi_table *table = cfi_of(load, hit->object);
 	const struct object *object = &load->objects.items[hit->object];
 	uint64_t svma;
 	if (!table ||
 	    !symbol_file_to_svma(object->symbols, avma - hit->start_avma + hit->file_off, &svma))
 		return;
-	const struct cfi_row *row = cfi_find(table, svma);
-	if (!row || row->frame == CFI_NONE)
+	if (!cfi_find(table, svma))
 		return;
 	place->how = (struct unwind_place){ .code = UNWIND_CFI, .table = table, .svma = svma };
 }

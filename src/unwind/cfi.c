@@ -1,261 +1,313 @@
 #include "unwind/cfi.h"
 
+#include "base/hash.h"
+#include "base/sort.h"
 #include "base/status.h"
-#include "base/vector.h"
-#include "unwind/cfi_program.h"
+#include "unwind/cfi_table.h"
 
-#include <gelf.h>
 #include <stdlib.h>
 
-/* Pointer encodings of .eh_frame (LSB 5.0 Core, 10.5.1). */
 enum {
-	PE_UDATA2 = 0x02,
-	PE_UDATA4 = 0x03,
-	PE_UDATA8 = 0x04,
-	PE_SDATA2 = 0x0a,
-	PE_SDATA4 = 0x0b,
-	PE_SDATA8 = 0x0c,
-	PE_FORMAT = 0x0f,
-	PE_PCREL = 0x10,
-	PE_APPLICATION = 0x70,
-	PE_OMIT = 0xff,
+	RECENT = 1024,    /* a power of two */
+	RECENT_FROM = 64, /* functions; fewer are searched as fast */
+	RULES_LIMIT = 64 << 20,
 };
 
-struct cfi_table {
-	VECTOR(struct cfi_row) rows;
-};
-
-/* The section while it is read. */
-struct section {
-	struct bytes bytes;
-	uint64_t svma;
-	struct cfi_table *table;
-};
-
-static uint64_t svma_of(const struct section *s, const struct cursor *c)
+/* The functions of one section, in order; a function ends where the next one starts. */
+static int read_functions(struct cfi_table *table, unsigned section)
 {
-	return s->svma + (uint64_t)(c->pos - s->bytes.data);
-}
-
-static uint64_t read_format(struct cursor *c, unsigned encoding)
-{
-	switch (encoding & PE_FORMAT) {
-	case PE_UDATA2:
-		return cursor_u16(c);
-	case PE_UDATA4:
-		return cursor_u32(c);
-	case PE_SDATA2:
-		return (uint64_t)(int64_t)(int16_t)cursor_u16(c);
-	case PE_SDATA4:
-		return (uint64_t)(int64_t)(int32_t)cursor_u32(c);
-	case 0:
-	case PE_UDATA8:
-	case PE_SDATA8:
-		return cursor_u64(c);
-	default:
-		cursor_fail(c);
-		return 0;
-	}
-}
-
-static uint64_t read_pointer(const struct section *s, struct cursor *c, unsigned encoding)
-{
-	const uint64_t at = svma_of(s, c);
-	const uint64_t value = read_format(c, encoding);
-	if ((encoding & PE_APPLICATION) == PE_PCREL)
-		return at + value;
-	if (encoding & PE_APPLICATION)
-		cursor_fail(c); /* relative to things we do not know */
-	return value;
-}
-
-/* What the letters of the augmentation announce, in their order. */
-static bool read_augmentation(const struct section *s, struct cursor *c, const char *letters,
-			      struct cfi_cie *cie)
-{
-	if (!*letters)
-		return true;
-	if (*letters != 'z')
-		return false; /* "eh", of compilers long gone */
-	cie->has_augmentation = true;
-	const uint64_t size = cfi_uleb(c);
-	struct cursor data = cursor_sub(c, size);
-	for (letters++; *letters; letters++) {
-		if (*letters == 'R') {
-			cie->encoding = cursor_u8(&data);
-		} else if (*letters == 'P') {
-			const uint8_t encoding = cursor_u8(&data);
-			(void)read_format(&data, encoding);
-		} else if (*letters == 'L') {
-			(void)cursor_u8(&data);
-		}
-		/* S and B take no data. */
-	}
-	(void)s;
-	return !cursor_failed(&data);
-}
-
-static bool read_cie(const struct section *s, struct cursor c, struct cfi_cie *cie)
-{
-	*cie = (struct cfi_cie){ .encoding = 0 };
-	const uint8_t version = cursor_u8(&c);
-	const char *letters = cursor_cstr(&c);
-	cie->code_align = cfi_uleb(&c);
-	cie->data_align = cfi_sleb(&c);
-	const uint64_t return_register = version == 1 ? cursor_u8(&c) : cfi_uleb(&c);
-	if ((version != 1 && version != 3) || return_register != CFI_RETURN_ADDRESS ||
-	    !read_augmentation(s, &c, letters, cie))
-		return false;
-	cie->program = c;
-	return !cursor_failed(&c);
-}
-
-/* One length-prefixed entry; `id_at` is where its CIE pointer lies. */
-static struct cursor next_entry(struct cursor *c, const uint8_t **id_at, uint32_t *id)
-{
-	uint64_t size = cursor_u32(c);
-	if (size == UINT32_MAX)
-		size = cursor_u64(c);
-	struct cursor entry = cursor_sub(c, size);
-	*id_at = entry.pos;
-	*id = size ? cursor_u32(&entry) : 0;
-	return entry;
-}
-
-static bool cie_of(const struct section *s, const uint8_t *id_at, uint32_t id, struct cfi_cie *cie)
-{
-	const size_t at = (size_t)(id_at - s->bytes.data);
-	if (id > at)
-		return false;
-	struct cursor c = cursor_over((struct bytes){ id_at - id, s->bytes.size - (at - id) });
-	const uint8_t *unused;
-	uint32_t cie_id;
-	struct cursor entry = next_entry(&c, &unused, &cie_id);
-	return !cursor_failed(&entry) && cie_id == 0 && read_cie(s, entry, cie);
-}
-
-static bool put_row(void *context, const struct cfi_row *row)
-{
-	struct cfi_table *table = context;
-	struct cfi_row *slot = vector_push(&table->rows);
-	if (slot)
-		*slot = *row;
-	return slot != NULL;
-}
-
-/* False without memory; a damaged entry is passed over. */
-static bool read_fde(const struct section *s, struct cursor c, const struct cfi_cie *cie)
-{
-	const uint64_t start_svma = read_pointer(s, &c, cie->encoding);
-	const uint64_t size = read_format(&c, cie->encoding & PE_FORMAT);
-	if (cie->has_augmentation) {
-		const uint64_t extra = cfi_uleb(&c);
-		(void)cursor_take(&c, extra);
-	}
-	if (cursor_failed(&c) || !size || start_svma + size < start_svma)
-		return true;
-	const struct cfi_row behind = { .start_svma = start_svma + size, .frame = CFI_NONE };
-	return put_row(s->table, &behind) &&
-	       cfi_program_run(cie, c, start_svma, start_svma + size, put_row, s->table);
-}
-
-/* Of equal addresses the "behind" of one function gives way to the start of the next. */
-static int by_start(const void *left, const void *right)
-{
-	const struct cfi_row *a = left;
-	const struct cfi_row *b = right;
-	if (a->start_svma != b->start_svma)
-		return a->start_svma < b->start_svma ? -1 : 1;
-	return (a->frame != CFI_NONE) - (b->frame != CFI_NONE);
-}
-
-int cfi_table_section(struct cfi_table **result, struct bytes bytes, uint64_t section_svma)
-{
-	struct cfi_table *table = calloc(1, sizeof(*table));
-	if (!table)
-		return STATUS_NO_MEMORY;
-	const struct section s = { .bytes = bytes, .svma = section_svma, .table = table };
-	struct cursor c = cursor_over(bytes);
-	const uint8_t *cie_at = NULL;
-	struct cfi_cie cie;
-	bool is_known = false;
-	while (cursor_left(&c) >= sizeof(uint32_t)) {
-		const uint8_t *id_at;
-		uint32_t id;
-		const struct cursor entry = next_entry(&c, &id_at, &id);
-		if (cursor_failed(&entry) || id == 0)
-			continue; /* a CIE, the terminator, or the torn end */
-		/* Runs of FDEs share a CIE. */
-		if (id_at - id != cie_at) {
-			cie_at = id_at - id;
-			is_known = cie_of(&s, id_at, id, &cie);
-		}
-		if (is_known && !read_fde(&s, entry, &cie)) {
-			cfi_table_free(table);
+	struct cfi_entries *e = &table->entries[section];
+	struct cfi_fde fde;
+	cfi_entries_init(e, &table->sections[section]);
+	while (cfi_entries_next(e, &fde)) {
+		if (fde.off > UINT32_MAX)
+			break;
+		struct cfi_function *f = vector_push(&table->functions);
+		if (!f)
 			return STATUS_NO_MEMORY;
-		}
+		*f = (struct cfi_function){
+			.start_svma = fde.start_svma,
+			.size = fde.size < UINT32_MAX ? (uint32_t)fde.size : UINT32_MAX,
+			.entry_off = (uint32_t)fde.off,
+			.first_row = CFI_NOT_MADE,
+			.section = section & 1,
+		};
 	}
-	if (table->rows.count)
-		qsort(table->rows.items, table->rows.count, sizeof(table->rows.items[0]), by_start);
-	*result = table;
 	return 0;
 }
 
-static int find_section(Elf *elf, struct bytes image, struct bytes *section, uint64_t *svma)
+static bool is_sorted(const struct cfi_table *table)
 {
-	GElf_Ehdr header;
-	size_t names;
-	if (!gelf_getehdr(elf, &header) || elf_getshdrstrndx(elf, &names) != 0)
-		return STATUS_NOT_FORMAT;
-	if (header.e_machine != EM_X86_64)
-		return STATUS_NOT_FOUND;
-	Elf_Scn *scn = NULL;
-	while ((scn = elf_nextscn(elf, scn))) {
-		GElf_Shdr sh;
-		const char *name =
-		    gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
-		if (!name || strcmp(name, ".eh_frame") != 0 || sh.sh_type == SHT_NOBITS)
-			continue;
-		if (sh.sh_offset > image.size || sh.sh_size > image.size - sh.sh_offset)
-			return STATUS_CORRUPT;
-		*section = (struct bytes){ image.data + sh.sh_offset, sh.sh_size };
-		*svma = sh.sh_addr;
-		return 0;
-	}
-	return STATUS_NOT_FOUND;
+	for (size_t i = 1; i < table->functions.count; i++)
+		if (table->functions.items[i - 1].start_svma > table->functions.items[i].start_svma)
+			return false;
+	return true;
 }
 
-int cfi_table_elf(struct cfi_table **table, struct bytes image)
+static int sort_functions(struct cfi_table *table)
 {
-	elf_version(EV_CURRENT);
-	/* libelf asks for a writable pointer; it writes nothing for what is used here. */
-	Elf *elf = elf_memory((char *)(uintptr_t)image.data, image.size);
-	struct bytes section;
-	uint64_t svma;
-	int got = elf ? find_section(elf, image, &section, &svma) : STATUS_NOT_FORMAT;
-	if (got == 0)
-		got = cfi_table_section(table, section, svma);
-	elf_end(elf);
+	const size_t count = table->functions.count;
+	if (is_sorted(table))
+		return 0;
+	struct pair *pairs = calloc(count * 2, sizeof(*pairs));
+	struct cfi_function *sorted = calloc(count, sizeof(*sorted));
+	if (!pairs || !sorted) {
+		free(pairs);
+		free(sorted);
+		return STATUS_NO_MEMORY;
+	}
+	for (size_t i = 0; i < count; i++)
+		pairs[i] = (struct pair){ table->functions.items[i].start_svma, (uint32_t)i };
+	sort_pairs(pairs, pairs + count, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = table->functions.items[pairs[i].value];
+	memcpy(table->functions.items, sorted, count * sizeof(*sorted));
+	free(pairs);
+	free(sorted);
+	return 0;
+}
+
+/* Of functions that overlap, .eh_frame's win: what the linker dropped has other addresses in
+ * .debug_frame, 0 for one. Of the same section the one that starts last covers the rest; of equal
+ * starts the first.
+ */
+static void resolve_overlaps(struct cfi_table *table)
+{
+	struct cfi_function *f = table->functions.items;
+	const size_t count = table->functions.count;
+	size_t kept = 0;
+	uint64_t eh_end = 0;
+	uint64_t next_eh = 0;
+	size_t next = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct cfi_function now = f[i];
+		const uint64_t end = now.start_svma + now.size;
+		if (now.section == CFI_EH_FRAME) {
+			eh_end = end > eh_end ? end : eh_end;
+		} else {
+			for (next = next > i ? next : i;
+			     next < count && f[next].section != CFI_EH_FRAME; next++)
+				;
+			next_eh = next < count ? f[next].start_svma : UINT64_MAX;
+			if (now.start_svma < eh_end || end > next_eh)
+				continue;
+		}
+		if (kept && f[kept - 1].start_svma == now.start_svma)
+			continue;
+		if (kept && now.start_svma - f[kept - 1].start_svma < f[kept - 1].size)
+			f[kept - 1].size = (uint32_t)(now.start_svma - f[kept - 1].start_svma);
+		f[kept++] = now;
+	}
+	table->functions.count = kept;
+}
+
+static int fill(struct cfi_table *table)
+{
+	for (unsigned i = 0; i < CFI_SECTIONS; i++) {
+		const int got = read_functions(table, i);
+		if (got < 0)
+			return got;
+	}
+	if (!table->functions.count)
+		return STATUS_NOT_FOUND;
+	const int got = sort_functions(table);
+	if (got < 0)
+		return got;
+	resolve_overlaps(table);
+	if (table->functions.count < RECENT_FROM)
+		return 0;
+	table->recent = calloc(RECENT, sizeof(*table->recent));
+	return table->recent ? 0 : STATUS_NO_MEMORY;
+}
+
+int cfi_table_make(struct cfi_table **result, const struct cfi_sections *sections, void *owned)
+{
+	struct cfi_table *table = calloc(1, sizeof(*table));
+	if (!table) {
+		free(owned);
+		return STATUS_NO_MEMORY;
+	}
+	table->machine = sections->machine;
+	table->owned = owned;
+	table->sections[CFI_EH_FRAME] = (struct cfi_section){ .bytes = sections->eh_frame,
+							      .svma = sections->eh_frame_svma,
+							      .data_svma = sections->data_svma };
+	table->sections[CFI_DEBUG_FRAME] =
+	    (struct cfi_section){ .bytes = sections->debug_frame, .is_debug_frame = true };
+	arena_init(&table->rules, RULES_LIMIT);
+	const int got = fill(table);
+	if (got < 0)
+		cfi_table_free(table);
+	else
+		*result = table;
 	return got;
+}
+
+int cfi_table_sections(struct cfi_table **table, const struct cfi_sections *sections)
+{
+	return cfi_table_make(table, sections, NULL);
 }
 
 void cfi_table_free(struct cfi_table *table)
 {
-	if (table)
-		vector_clear(&table->rows);
+	if (!table)
+		return;
+	vector_clear(&table->functions);
+	vector_clear(&table->rows);
+	vector_clear(&table->distinct);
+	idmap_clear(&table->by_hash);
+	arena_clear(&table->rules);
+	free(table->recent);
+	free(table->owned);
 	free(table);
 }
 
-const struct cfi_row *cfi_find(const struct cfi_table *table, uint64_t svma)
+/* While the rows of a function are made. */
+struct making {
+	struct cfi_table *table;
+	struct cfi_function *function;
+	const struct cfi_cie *cie;
+	const uint8_t *expressions;
+};
+
+static bool is_equal(const struct cfi_row *row, const struct cfi_row *other)
 {
+	const size_t count = (size_t)__builtin_popcountll(row->ruled);
+	return row->ruled == other->ruled && row->expressions == other->expressions &&
+	       row->return_register == other->return_register &&
+	       row->is_signal == other->is_signal &&
+	       memcmp(&row->cfa, &other->cfa, sizeof(row->cfa)) == 0 &&
+	       (!count || memcmp(row->rules, other->rules, count * sizeof(*row->rules)) == 0);
+}
+
+/* The row's number, from 1; 0 without memory, or past the limit of what a table may take. */
+static uint32_t keep_row(struct cfi_table *table, const struct cfi_row *row)
+{
+	const size_t count = (size_t)__builtin_popcountll(row->ruled);
+	const uint64_t hash =
+	    hash_bytes(row->rules, count * sizeof(*row->rules),
+		       hash_bytes(&row->cfa, sizeof(row->cfa), row->ruled ^ row->return_register));
+	uint32_t *slot = idmap_put(&table->by_hash, hash);
+	if (!slot)
+		return CFI_NO_ROW;
+	if (*slot && is_equal(&table->distinct.items[*slot - 1], row))
+		return *slot;
+	struct cfi_rule *rules = arena_new(&table->rules, struct cfi_rule, count ? count : 1);
+	struct cfi_row *kept = rules ? vector_push(&table->distinct) : NULL;
+	if (!kept)
+		return CFI_NO_ROW;
+	memcpy(rules, row->rules, count * sizeof(*rules));
+	*kept = *row;
+	kept->rules = rules;
+	*slot = (uint32_t)table->distinct.count;
+	return *slot;
+}
+
+static bool put_row(void *context, uint64_t svma, const struct cfi_state *state)
+{
+	struct making *m = context;
+	struct cfi_rule rules[UNWIND_REGISTERS];
+	struct cfi_row row = { .cfa = state->cfa,
+			       .ruled = state->ruled,
+			       .rules = rules,
+			       .expressions = m->expressions,
+			       .return_register = m->cie->return_register,
+			       .is_signal = m->cie->is_signal };
+	size_t count = 0;
+	for (uint64_t left = state->ruled; left; left &= left - 1)
+		rules[count++] = state->rules[__builtin_ctzll(left)];
+	struct cfi_place *place = vector_push(&m->table->rows);
+	if (!place)
+		return false;
+	place->off = (uint32_t)(svma - m->function->start_svma);
+	place->row = state->has_cfa ? keep_row(m->table, &row) : CFI_NO_ROW;
+	m->function->row_count++;
+	return true;
+}
+
+static void make_rows(struct cfi_table *table, struct cfi_function *f)
+{
+	struct cfi_entries *e = &table->entries[f->section];
+	struct cfi_fde fde;
+	f->first_row = (uint32_t)table->rows.count;
+	if (!cfi_entries_at(e, f->entry_off, &fde))
+		return;
+	struct making making = {
+		.table = table, .function = f, .cie = &e->cie, .expressions = e->section->bytes.data
+	};
+	const struct cfi_program program = { .machine = table->machine,
+					     .section = e->section,
+					     .cie = &e->cie,
+					     .instructions = fde.instructions,
+					     .start_svma = f->start_svma,
+					     .end_svma = f->start_svma + f->size,
+					     .put = put_row,
+					     .context = &making };
+	(void)cfi_program_run(&program);
+}
+
+static struct cfi_function *find_function(const struct cfi_table *table, uint64_t svma)
+{
+	struct cfi_function *f = table->functions.items;
+	size_t left = table->functions.count;
+	while (left > 1) {
+		const size_t half = left / 2;
+		f += f[half].start_svma <= svma ? half : 0;
+		left -= half;
+	}
+	return svma - f->start_svma < f->size && svma >= f->start_svma ? f : NULL;
+}
+
+static uint32_t search(struct cfi_table *table, uint64_t svma)
+{
+	struct cfi_function *f = find_function(table, svma);
+	if (!f)
+		return CFI_NO_ROW;
+	if (f->first_row == CFI_NOT_MADE)
+		make_rows(table, f);
+	const struct cfi_place *rows = table->rows.items + f->first_row;
 	size_t low = 0;
-	size_t high = table->rows.count;
+	size_t high = f->row_count;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		if (table->rows.items[middle].start_svma <= svma)
+		if (rows[middle].off <= svma - f->start_svma)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &table->rows.items[low - 1] : NULL;
+	return low ? rows[low - 1].row : CFI_NO_ROW;
+}
+
+const struct cfi_row *cfi_find(struct cfi_table *table, uint64_t svma)
+{
+	uint32_t row;
+	if (table->recent) {
+		struct cfi_recent *r =
+		    &table->recent[(svma * 0x9e3779b97f4a7c15u) >> 54 & (RECENT - 1)];
+		if (r->svma != svma)
+			*r = (struct cfi_recent){ svma, search(table, svma) };
+		row = r->row;
+	} else {
+		row = search(table, svma);
+	}
+	return row == CFI_NO_ROW ? NULL : &table->distinct.items[row - 1];
+}
+
+enum unwind_machine cfi_table_machine(const struct cfi_table *table)
+{
+	return table->machine;
+}
+
+size_t cfi_table_count(const struct cfi_table *table)
+{
+	return table->functions.count;
+}
+
+size_t cfi_table_bytes(const struct cfi_table *table)
+{
+	return sizeof(*table) + table->functions.capacity * sizeof(table->functions.items[0]) +
+	       table->rows.capacity * sizeof(table->rows.items[0]) +
+	       table->distinct.capacity * sizeof(table->distinct.items[0]) +
+	       table->by_hash.slot_count * sizeof(table->by_hash.slots[0]) + table->rules.used +
+	       (table->recent ? RECENT * sizeof(*table->recent) : 0);
 }

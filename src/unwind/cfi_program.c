@@ -1,184 +1,199 @@
 #include "unwind/cfi_program.h"
 
+#include "unwind/step.h"
+
 enum {
 	OP_ADVANCE = 0x40, /* the top two bits; the rest is an operand */
 	OP_OFFSET = 0x80,
 	OP_RESTORE = 0xc0,
-	OP_SET_LOC = 0x01,
-	OP_ADVANCE1 = 0x02,
-	OP_ADVANCE2 = 0x03,
-	OP_ADVANCE4 = 0x04,
-	OP_OFFSET_EXTENDED = 0x05,
-	OP_RESTORE_EXTENDED = 0x06,
-	OP_UNDEFINED = 0x07,
-	OP_SAME_VALUE = 0x08,
-	OP_REGISTER = 0x09,
-	OP_REMEMBER = 0x0a,
-	OP_RESTORE_STATE = 0x0b,
-	OP_DEF_CFA = 0x0c,
-	OP_DEF_CFA_REGISTER = 0x0d,
-	OP_DEF_CFA_OFFSET = 0x0e,
-	OP_DEF_CFA_EXPRESSION = 0x0f,
-	OP_EXPRESSION = 0x10,
-	OP_OFFSET_EXTENDED_SF = 0x11,
-	OP_DEF_CFA_SF = 0x12,
-	OP_DEF_CFA_OFFSET_SF = 0x13,
-	OP_VAL_OFFSET = 0x14,
-	OP_VAL_OFFSET_SF = 0x15,
-	OP_VAL_EXPRESSION = 0x16,
+	OP_NOP = 0x00,
+	OP_SET_LOC,
+	OP_ADVANCE1,
+	OP_ADVANCE2,
+	OP_ADVANCE4,
+	OP_OFFSET_EXTENDED,
+	OP_RESTORE_EXTENDED,
+	OP_UNDEFINED,
+	OP_SAME_VALUE,
+	OP_REGISTER,
+	OP_REMEMBER,
+	OP_RESTORE_STATE,
+	OP_DEF_CFA,
+	OP_DEF_CFA_REGISTER,
+	OP_DEF_CFA_OFFSET,
+	OP_DEF_CFA_EXPRESSION,
+	OP_EXPRESSION,
+	OP_OFFSET_EXTENDED_SF,
+	OP_DEF_CFA_SF,
+	OP_DEF_CFA_OFFSET_SF,
+	OP_VAL_OFFSET,
+	OP_VAL_OFFSET_SF,
+	OP_VAL_EXPRESSION,
+	OP_MIPS_ADVANCE8 = 0x1d,
+	OP_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
+	OP_AARCH64_NEGATE_RA_STATE = 0x2d,
 	OP_GNU_ARGS_SIZE = 0x2e,
 	OP_GNU_NEGATIVE_OFFSET = 0x2f,
 	REMEMBER_LIMIT = 16,
 };
 
-/* How the frame is found at one address. */
-struct state {
-	uint64_t cfa_register;
-	int64_t cfa_offset;
-	bool is_plt; /* the expression that linkers put for stubs; cfa_offset: see CFI_PLT */
-	bool is_opaque;
-	bool is_outer; /* the return address is undefined */
-	bool has_bp;
-	int64_t bp_offset;
-};
-
 struct machine {
-	const struct cfi_cie *cie;
-	struct state now;
-	struct state initial; /* after the CIE */
-	struct state saved[REMEMBER_LIMIT];
+	const struct cfi_program *program;
+	struct cfi_state now;
+	struct cfi_state initial; /* after the CIE */
+	struct cfi_state saved[REMEMBER_LIMIT];
 	unsigned saved_count;
 	uint64_t svma;
 };
 
-uint64_t cfi_uleb(struct cursor *c)
+uint64_t cfi_format(struct cursor *c, unsigned encoding)
 {
-	uint64_t value = 0;
-	for (unsigned shift = 0;; shift += 7) {
-		const uint8_t byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
+	switch (encoding & PE_FORMAT) {
+	case PE_ULEB128:
+		return unwind_uleb(c);
+	case PE_SLEB128:
+		return (uint64_t)unwind_sleb(c);
+	case PE_UDATA2:
+		return cursor_u16(c);
+	case PE_UDATA4:
+		return cursor_u32(c);
+	case PE_SDATA2:
+		return (uint64_t)(int64_t)(int16_t)cursor_u16(c);
+	case PE_SDATA4:
+		return (uint64_t)(int64_t)(int32_t)cursor_u32(c);
+	case PE_ABSPTR:
+	case PE_UDATA8:
+	case PE_SDATA8:
+		return cursor_u64(c);
+	default:
+		cursor_fail(c);
+		return 0;
 	}
 }
 
-int64_t cfi_sleb(struct cursor *c)
+uint64_t cfi_pointer(const struct cfi_section *section, struct cursor *c, unsigned encoding)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~(uint64_t)0 << shift;
-	return (int64_t)value;
-}
-
-static void set_offset(struct machine *m, uint64_t number, int64_t offset)
-{
-	if (number == CFI_BP) {
-		m->now.has_bp = true;
-		m->now.bp_offset = offset;
-	} else if (number == CFI_RETURN_ADDRESS && offset != -8) {
-		m->now.is_opaque = true;
+	const uint64_t at = section->svma + (uint64_t)(c->pos - section->bytes.data);
+	const uint64_t value = cfi_format(c, encoding);
+	switch (encoding & PE_APPLICATION) {
+	case 0:
+		return value;
+	case PE_PCREL:
+		return at + value;
+	case PE_DATAREL:
+		return section->data_svma + value;
+	default:
+		cursor_fail(c); /* relative to things we do not know */
+		return 0;
 	}
 }
 
-static void forget(struct machine *m, uint64_t number)
+/* Of registers that are not followed (of floats and vectors) nothing is kept. */
+static void set_rule(struct cfi_state *state, uint64_t number, struct cfi_rule rule)
 {
-	if (number == CFI_BP)
-		m->now.has_bp = false;
+	if (number >= UNWIND_REGISTERS)
+		return;
+	state->ruled |= (uint64_t)1 << number;
+	state->rules[number] = rule;
 }
 
-/* As linkers write it for .plt: rsp + 8, and 8 more from some byte of the sixteen on:
- * breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl, plus.
- */
-static bool is_plt_expression(struct bytes e)
+/* One whose operand does not fit is as good as lost. */
+static void set_offset(struct machine *m, uint64_t number, enum cfi_rule_kind kind, int64_t offset)
 {
-	static const uint8_t shape[] = {
-		0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22
-	};
-	enum { LIT_AT = 6 };
-	return e.size == sizeof(shape) && memcmp(e.data, shape, LIT_AT) == 0 &&
-	       memcmp(e.data + LIT_AT + 1, shape + LIT_AT + 1, sizeof(shape) - LIT_AT - 1) == 0 &&
-	       e.data[LIT_AT] >= 0x30 && e.data[LIT_AT] <= 0x3f;
+	struct cfi_rule rule = { .kind = (uint8_t)kind, .operand = (int32_t)offset };
+	if (rule.operand != offset)
+		m->now.has_cfa = false;
+	set_rule(&m->now, number, rule);
 }
 
-static void set_expression(struct machine *m, struct cursor *c)
+static void restore(struct machine *m, uint64_t number)
 {
-	const struct bytes e = cursor_take(c, cfi_uleb(c));
-	m->now.is_plt = is_plt_expression(e);
-	m->now.is_opaque = !m->now.is_plt;
-	if (m->now.is_plt)
-		m->now.cfa_offset = e.data[6] - 0x30;
+	if (number >= UNWIND_REGISTERS)
+		return;
+	const uint64_t bit = (uint64_t)1 << number;
+	m->now.ruled = (m->now.ruled & ~bit) | (m->initial.ruled & bit);
+	m->now.rules[number] = m->initial.rules[number];
 }
 
 static void set_cfa(struct machine *m, uint64_t number, int64_t offset)
 {
-	m->now.cfa_register = number;
-	m->now.cfa_offset = offset;
-	m->now.is_plt = false;
-	m->now.is_opaque = number != CFI_SP && number != CFI_BP;
+	m->now.cfa = (struct cfi_rule){ .kind = CFI_REGISTER,
+					.number = (uint8_t)number,
+					.operand = (int32_t)offset };
+	m->now.has_cfa = number < UNWIND_REGISTERS && m->now.cfa.operand == offset;
 }
 
-static int64_t factored(const struct machine *m, uint64_t offset)
+/* A later instruction may change the register alone, or the offset. */
+static void set_cfa_offset(struct machine *m, int64_t offset)
+{
+	m->now.has_cfa &= m->now.cfa.kind == CFI_REGISTER && (int32_t)offset == offset;
+	m->now.cfa.operand = (int32_t)offset;
+}
+
+static bool take_expression(const struct machine *m, struct cursor *c, enum cfi_rule_kind kind,
+			    struct cfi_rule *rule)
+{
+	const uint64_t size = unwind_uleb(c);
+	const struct bytes e = cursor_take(c, size);
+	const size_t at = (size_t)(e.data - m->program->section->bytes.data);
+	*rule = (struct cfi_rule){ .kind = (uint8_t)kind,
+				   .size = (uint16_t)e.size,
+				   .operand = (int32_t)at };
+	return !cursor_failed(c) && rule->size == e.size && at <= INT32_MAX;
+}
+
+static int64_t factored(const struct machine *m, int64_t offset)
 {
 	int64_t result;
-	return __builtin_mul_overflow((int64_t)offset, m->cie->data_align, &result) ? 0 : result;
+	return __builtin_mul_overflow(offset, m->program->cie->data_align, &result) ? INT64_MAX
+										    : result;
 }
 
-/* Instructions about registers; false for one that is not known. */
-static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
+static bool run_saved(struct machine *m, struct cursor *c, uint8_t op)
 {
-	uint64_t number;
+	const uint64_t number = unwind_uleb(c);
+	struct cfi_rule rule = { 0 };
 	switch (op) {
-	case 0:
-		return true;
 	case OP_OFFSET_EXTENDED:
-		number = cfi_uleb(c);
-		set_offset(m, number, factored(m, cfi_uleb(c)));
+		set_offset(m, number, CFI_AT_CFA, factored(m, (int64_t)unwind_uleb(c)));
 		return true;
 	case OP_OFFSET_EXTENDED_SF:
-		number = cfi_uleb(c);
-		set_offset(m, number, factored(m, (uint64_t)cfi_sleb(c)));
+		set_offset(m, number, CFI_AT_CFA, factored(m, unwind_sleb(c)));
 		return true;
 	case OP_GNU_NEGATIVE_OFFSET:
-		number = cfi_uleb(c);
-		set_offset(m, number, -factored(m, cfi_uleb(c)));
+		set_offset(m, number, CFI_AT_CFA, -factored(m, (int64_t)unwind_uleb(c)));
+		return true;
+	case OP_VAL_OFFSET:
+		set_offset(m, number, CFI_VALUE_CFA, factored(m, (int64_t)unwind_uleb(c)));
+		return true;
+	case OP_VAL_OFFSET_SF:
+		set_offset(m, number, CFI_VALUE_CFA, factored(m, unwind_sleb(c)));
 		return true;
 	case OP_RESTORE_EXTENDED:
-	case OP_SAME_VALUE:
-		forget(m, cfi_uleb(c));
+		restore(m, number);
 		return true;
 	case OP_UNDEFINED:
-		number = cfi_uleb(c);
-		m->now.is_outer |= number == CFI_RETURN_ADDRESS;
-		forget(m, number);
-		return true;
+		rule.kind = CFI_UNDEFINED;
+		break;
+	case OP_SAME_VALUE:
+		rule.kind = CFI_SAME;
+		break;
 	case OP_REGISTER:
-	case OP_VAL_OFFSET:
-	case OP_VAL_OFFSET_SF:
-		number = cfi_uleb(c);
-		(void)cfi_uleb(c);
-		m->now.is_opaque |= number == CFI_BP || number == CFI_RETURN_ADDRESS;
-		return true;
+		rule.kind = CFI_REGISTER;
+		const uint64_t other = unwind_uleb(c);
+		rule.number = other < UNWIND_REGISTERS ? (uint8_t)other : UINT8_MAX;
+		break;
 	case OP_EXPRESSION:
 	case OP_VAL_EXPRESSION:
-		number = cfi_uleb(c);
-		(void)cursor_take(c, cfi_uleb(c));
-		m->now.is_opaque |= number == CFI_BP || number == CFI_RETURN_ADDRESS;
-		return true;
-	case OP_GNU_ARGS_SIZE:
-		(void)cfi_uleb(c);
-		return true;
+		if (!take_expression(
+			m, c, op == OP_EXPRESSION ? CFI_EXPRESSION : CFI_VALUE_EXPRESSION, &rule))
+			return false;
+		break;
 	default:
 		return false;
 	}
+	set_rule(&m->now, number, rule);
+	return true;
 }
 
 static bool run_frame(struct machine *m, struct cursor *c, uint8_t op)
@@ -186,25 +201,25 @@ static bool run_frame(struct machine *m, struct cursor *c, uint8_t op)
 	uint64_t number;
 	switch (op) {
 	case OP_DEF_CFA:
-		number = cfi_uleb(c);
-		set_cfa(m, number, (int64_t)cfi_uleb(c));
+		number = unwind_uleb(c);
+		set_cfa(m, number, (int64_t)unwind_uleb(c));
 		return true;
 	case OP_DEF_CFA_SF:
-		number = cfi_uleb(c);
-		set_cfa(m, number, factored(m, (uint64_t)cfi_sleb(c)));
+		number = unwind_uleb(c);
+		set_cfa(m, number, factored(m, unwind_sleb(c)));
 		return true;
 	case OP_DEF_CFA_REGISTER:
-		set_cfa(m, cfi_uleb(c), m->now.cfa_offset);
+		set_cfa(m, unwind_uleb(c), m->now.cfa.operand);
 		return true;
 	case OP_DEF_CFA_OFFSET:
-		m->now.cfa_offset = (int64_t)cfi_uleb(c);
+		set_cfa_offset(m, (int64_t)unwind_uleb(c));
 		return true;
 	case OP_DEF_CFA_OFFSET_SF:
-		m->now.cfa_offset = factored(m, (uint64_t)cfi_sleb(c));
+		set_cfa_offset(m, factored(m, unwind_sleb(c)));
 		return true;
 	case OP_DEF_CFA_EXPRESSION:
-		set_expression(m, c);
-		return true;
+		m->now.has_cfa = take_expression(m, c, CFI_VALUE_EXPRESSION, &m->now.cfa);
+		return m->now.has_cfa;
 	case OP_REMEMBER:
 		if (m->saved_count == REMEMBER_LIMIT)
 			return false;
@@ -215,88 +230,98 @@ static bool run_frame(struct machine *m, struct cursor *c, uint8_t op)
 			return false;
 		m->now = m->saved[--m->saved_count];
 		return true;
+	case OP_GNU_ARGS_SIZE: /* of interest where an exception lands */
+		(void)unwind_uleb(c);
+		return true;
+	case OP_AARCH64_NEGATE_RA_STATE: /* every return address is stripped of its code */
+	case OP_AARCH64_NEGATE_RA_STATE_WITH_PC:
+		return m->program->machine == UNWIND_AARCH64;
+	case OP_NOP:
+		return true;
 	default:
-		return run_extended(m, c, op);
+		return run_saved(m, c, op);
 	}
-}
-
-/* How far the next instruction advances; false if it is none of these. */
-static bool advance_of(struct cursor *c, uint8_t op, uint64_t *units)
-{
-	if ((op & 0xc0) == OP_ADVANCE)
-		*units = op & 0x3f;
-	else if (op == OP_ADVANCE1)
-		*units = cursor_u8(c);
-	else if (op == OP_ADVANCE2)
-		*units = cursor_u16(c);
-	else if (op == OP_ADVANCE4)
-		*units = cursor_u32(c);
-	else
-		return false;
-	return true;
 }
 
 static bool run_one(struct machine *m, struct cursor *c, uint8_t op)
 {
-	if ((op & 0xc0) == OP_OFFSET) {
-		set_offset(m, op & 0x3f, factored(m, cfi_uleb(c)));
-		return true;
-	}
-	if ((op & 0xc0) == OP_RESTORE) {
-		if ((op & 0x3f) == CFI_BP) {
-			m->now.has_bp = m->initial.has_bp;
-			m->now.bp_offset = m->initial.bp_offset;
-		}
-		return true;
-	}
-	return run_frame(m, c, op);
+	if ((op & 0xc0) == OP_OFFSET)
+		set_offset(m, op & 0x3f, CFI_AT_CFA, factored(m, (int64_t)unwind_uleb(c)));
+	else if ((op & 0xc0) == OP_RESTORE)
+		restore(m, op & 0x3f);
+	else
+		return run_frame(m, c, op) && !cursor_failed(c);
+	return !cursor_failed(c);
 }
 
-static struct cfi_row row_of(const struct machine *m)
+/* Where the row ends; false if the instruction is none of these. */
+static bool next_row(const struct machine *m, struct cursor *c, uint8_t op, uint64_t *svma)
 {
-	const struct state *s = &m->now;
-	struct cfi_row row = { .start_svma = m->svma, .frame = CFI_NONE };
-	const bool fits = s->cfa_offset >= INT32_MIN && s->cfa_offset <= INT32_MAX &&
-			  s->bp_offset >= INT16_MIN && s->bp_offset <= INT16_MAX;
-	if (s->is_outer)
-		row.frame = CFI_OUTER;
-	else if (s->is_plt)
-		row.frame = CFI_PLT;
-	else if (!s->is_opaque && fits)
-		row.frame = s->cfa_register == CFI_BP ? CFI_FROM_BP : CFI_FROM_SP;
-	row.cfa_offset = fits ? (int32_t)s->cfa_offset : 0;
-	row.has_bp = s->has_bp;
-	if (fits)
-		row.bp_offset = (int16_t)s->bp_offset;
-	return row;
-}
-
-bool cfi_program_run(const struct cfi_cie *cie, struct cursor program, uint64_t start_svma,
-		     uint64_t end_svma, bool (*put)(void *context, const struct cfi_row *row),
-		     void *context)
-{
-	struct machine m = { .cie = cie, .svma = start_svma };
-	m.now.is_opaque = true; /* until a CFA is defined */
 	uint64_t units;
-	struct cursor c = cie->program;
+	if ((op & 0xc0) == OP_ADVANCE)
+		units = op & 0x3f;
+	else if (op == OP_ADVANCE1)
+		units = cursor_u8(c);
+	else if (op == OP_ADVANCE2)
+		units = cursor_u16(c);
+	else if (op == OP_ADVANCE4)
+		units = cursor_u32(c);
+	else if (op == OP_MIPS_ADVANCE8)
+		units = cursor_u64(c);
+	else if (op != OP_SET_LOC)
+		return false;
+	if (op == OP_SET_LOC)
+		*svma = cfi_pointer(m->program->section, c, m->program->cie->encoding);
+	else
+		*svma = m->svma + units * m->program->cie->code_align;
+	return true;
+}
+
+static bool run_initial(struct machine *m)
+{
+	struct cursor c = m->program->cie->program;
 	while (cursor_left(&c)) {
+		uint64_t unused;
 		const uint8_t op = cursor_u8(&c);
-		if (!advance_of(&c, op, &units) && !run_one(&m, &c, op))
-			return true;
+		if (!next_row(m, &c, op, &unused) && !run_one(m, &c, op))
+			return false;
 	}
+	m->initial = m->now;
+	return !cursor_failed(&c);
+}
+
+static bool put(struct machine *m)
+{
+	return m->program->put(m->program->context, m->svma, &m->now);
+}
+
+bool cfi_program_run(const struct cfi_program *p)
+{
+	struct machine m;
+	m.program = p;
+	m.now = (struct cfi_state){ .has_cfa = false };
 	m.initial = m.now;
-	while (cursor_left(&program) && m.svma < end_svma) {
-		const uint8_t op = cursor_u8(&program);
-		if (op != OP_SET_LOC && advance_of(&program, op, &units)) {
-			const struct cfi_row row = row_of(&m);
-			if (units && !put(context, &row))
+	m.saved_count = 0;
+	m.svma = p->start_svma;
+	if (!run_initial(&m))
+		return true;
+	struct cursor c = p->instructions;
+	while (cursor_left(&c)) {
+		uint64_t next;
+		const uint8_t op = cursor_u8(&c);
+		if (next_row(&m, &c, op, &next)) {
+			if (cursor_failed(&c) || next < m.svma)
+				break;
+			if (next > m.svma && !put(&m))
 				return false;
-			m.svma += units * cie->code_align;
-		} else if (op == OP_SET_LOC || !run_one(&m, &program, op)) {
-			m.now = (struct state){ .is_opaque = true };
-			break;
+			m.svma = next;
+			if (next >= p->end_svma)
+				return true;
+		} else if (!run_one(&m, &c, op)) {
+			cursor_fail(&c);
 		}
 	}
-	const struct cfi_row row = row_of(&m);
-	return m.svma >= end_svma || put(context, &row);
+	if (cursor_failed(&c) || cursor_left(&c))
+		m.now.has_cfa = false;
+	return put(&m);
 }

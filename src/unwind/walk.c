@@ -1,135 +1,118 @@
 #include "unwind/walk.h"
 
-enum { WORD = 8, PLT_ENTRY = 16 };
+#include "unwind/rules.h"
+#include "unwind/step.h"
 
-/* The stack's bytes, which start at the first frame's sp. */
-struct memory {
-	struct bytes bytes;
-	uint64_t start_avma;
-};
+enum { STUB_SIZE = 16 };
 
-static bool load(const struct memory *m, uint64_t avma, uint64_t *word)
+bool unwind_stack_word(const struct unwind_frame *frame, uint64_t avma, uint64_t *word)
 {
-	const uint64_t at = avma - m->start_avma;
-	if (avma < m->start_avma || at > m->bytes.size || m->bytes.size - at < WORD)
-		return false;
-	memcpy(word, m->bytes.data + at, WORD);
-	return true;
-}
-
-/* The caller's registers, by a frame whose address is known. */
-static enum unwind_end step_to(struct unwind_state *s, const struct memory *m, uint64_t cfa,
-			       const struct cfi_row *row)
-{
-	struct unwind_state caller = { .sp_avma = cfa, .bp_avma = s->bp_avma };
-	if (cfa <= s->sp_avma)
-		return UNWIND_BAD_CFA;
-	if (!load(m, cfa - WORD, &caller.pc_avma))
-		return UNWIND_TRUNCATED;
-	if (row && row->has_bp &&
-	    !load(m, cfa + (uint64_t)(int64_t)row->bp_offset, &caller.bp_avma))
-		return UNWIND_TRUNCATED;
-	*s = caller;
-	return UNWIND_WHOLE;
-}
-
-static enum unwind_end step_cfi(struct unwind_state *s, const struct memory *m,
-				const struct unwind_place *place)
-{
-	const struct cfi_row *row = cfi_find(place->table, place->svma);
-	if (!row)
-		return UNWIND_NO_CFI;
-	const uint64_t offset = (uint64_t)(int64_t)row->cfa_offset;
-	switch (row->frame) {
-	case CFI_FROM_SP:
-		return step_to(s, m, s->sp_avma + offset, row);
-	case CFI_FROM_BP:
-		return step_to(s, m, s->bp_avma + offset, row);
-	case CFI_PLT:
-		return step_to(
-		    s, m, s->sp_avma + WORD + (place->svma % PLT_ENTRY >= offset ? WORD : 0), row);
-	case CFI_OUTER:
-		s->pc_avma = 0;
-		return UNWIND_WHOLE;
-	default:
-		return UNWIND_NO_CFI;
-	}
-}
-
-static enum unwind_end step_frame_pointer(struct unwind_state *s, const struct memory *m)
-{
-	const uint64_t frame = s->bp_avma;
-	if (frame < s->sp_avma)
-		return UNWIND_BAD_CFA;
-	uint64_t bp;
-	if (!load(m, frame, &bp))
-		return UNWIND_TRUNCATED;
-	const enum unwind_end end = step_to(s, m, frame + 2ull * WORD, NULL);
-	if (end == UNWIND_WHOLE)
-		s->bp_avma = bp;
-	return end;
+	const struct unwind_memory m = { .bytes = frame->stack, .start_avma = frame->stack_avma };
+	return unwind_load(&m, avma, word);
 }
 
 bool unwind_frame_word(const struct unwind_frame *frame, int32_t from_bp, uint64_t *word)
 {
-	const struct memory m = { .bytes = frame->stack, .start_avma = frame->stack_avma };
-	return load(&m, frame->bp_avma + (uint64_t)(int64_t)from_bp, word);
+	uint64_t bp;
+	return unwind_get(frame->registers, unwind_bp(frame->machine), &bp) &&
+	       unwind_stack_word(frame, bp + (uint64_t)(int64_t)from_bp, word);
 }
 
-static void tell_interpreter(const struct unwind_callbacks *callbacks, const struct memory *m,
-			     uint64_t bp_avma, size_t index)
+/* A chain of frame pointers ends with one that is 0. */
+static enum unwind_end step_frame_pointer(struct unwind_step *s, bool is_innermost)
 {
-	const struct unwind_frame frame = {
-		.index = index,
-		.bp_avma = bp_avma,
-		.stack_avma = m->start_avma,
-		.stack = m->bytes,
-	};
-	if (callbacks->interpreter)
-		callbacks->interpreter(callbacks->context, &frame);
+	uint64_t bp;
+	const struct cfi_row row = unwind_rule_frame_pointer(s->machine);
+	if (!unwind_get(&s->registers, unwind_bp(s->machine), &bp))
+		return UNWIND_NO_REGISTER;
+	if (bp || is_innermost)
+		return unwind_step(s, &row);
+	unwind_set(&s->registers, unwind_pc(s->machine), 0);
+	return UNWIND_WHOLE;
 }
 
-static enum unwind_end step(struct unwind_state *s, const struct memory *m,
-			    const struct unwind_place *place)
+static enum unwind_end step_by(struct unwind_step *s, const struct unwind_place *place,
+			       enum unwind_code code, bool is_innermost)
 {
-	switch (place->code) {
+	struct cfi_row row;
+	const struct cfi_row *found;
+	switch (code) {
 	case UNWIND_CFI:
-		return step_cfi(s, m, place);
+		found = place->table ? cfi_find(place->table, place->svma) : NULL;
+		if (found)
+			return unwind_step(s, found);
+		if (place->otherwise == UNWIND_UNKNOWN || place->otherwise == UNWIND_CFI)
+			return UNWIND_NO_CFI;
+		return step_by(s, place, place->otherwise, is_innermost);
+	case UNWIND_RULE:
+		return unwind_step(s, &place->rule);
 	case UNWIND_FRAME_POINTER:
 	case UNWIND_INTERPRETER:
-		return step_frame_pointer(s, m);
+		return step_frame_pointer(s, is_innermost);
 	case UNWIND_STUB:
-		return step_to(s, m, s->sp_avma + 2ull * WORD, NULL);
+		row = unwind_rule_fixed(s->machine, STUB_SIZE, s->machine == UNWIND_AARCH64);
+		return unwind_step(s, &row);
 	default:
-		return UNWIND_NO_CFI;
+		return UNWIND_UNKNOWN_CODE;
 	}
 }
 
 size_t unwind_walk(const struct unwind_callbacks *callbacks, const struct unwind_state *state,
-		   struct bytes stack, uint64_t *avmas, size_t limit, enum unwind_end *end)
+		   uint64_t *avmas, size_t limit, enum unwind_end *end)
 {
-	const struct memory m = { .bytes = stack, .start_avma = state->sp_avma };
-	struct unwind_state s = *state;
-	size_t count = 0;
+	const unsigned pc = unwind_pc(state->machine);
+	struct unwind_step s = { .machine = state->machine,
+				 .registers = state->registers,
+				 .memory = { state->stack, state->stack_avma },
+				 .is_exact = true };
+	struct unwind_frame frame = { .machine = state->machine,
+				      .registers = &s.registers,
+				      .stack_avma = state->stack_avma,
+				      .stack = state->stack };
 	bool is_guess = false;
-	*end = UNWIND_WHOLE;
-	while (s.pc_avma && *end == UNWIND_WHOLE) {
-		if (count == limit) {
+	*end = unwind_get(&s.registers, pc, &frame.avma) ? UNWIND_WHOLE : UNWIND_NO_REGISTER;
+	while (*end == UNWIND_WHOLE && s.registers.values[pc]) {
+		if (frame.index == limit) {
 			*end = UNWIND_TOO_DEEP;
 			break;
 		}
 		struct unwind_place place = { .code = UNWIND_UNKNOWN };
-		callbacks->find(callbacks->context, s.pc_avma - (count > 0), &place);
+		frame.is_exact = s.is_exact;
+		frame.avma = s.registers.values[pc] - !s.is_exact;
+		callbacks->find(callbacks->context, &frame, &place);
 		/* What no table vouches for must at least lie in code. */
 		if (is_guess && place.code == UNWIND_UNKNOWN) {
-			*end = UNWIND_NO_CFI;
+			*end = UNWIND_UNKNOWN_CODE;
 			break;
 		}
-		avmas[count++] = s.pc_avma;
+		avmas[frame.index] = s.registers.values[pc];
 		is_guess = place.code != UNWIND_CFI;
-		if (place.code == UNWIND_INTERPRETER)
-			tell_interpreter(callbacks, &m, s.bp_avma, count - 1);
-		*end = step(&s, &m, &place);
+		if ((place.code == UNWIND_INTERPRETER || place.is_interpreter) &&
+		    callbacks->interpreter)
+			callbacks->interpreter(callbacks->context, &frame);
+		*end = step_by(&s, &place, place.code, frame.index == 0);
+		frame.index++;
 	}
-	return count;
+	return frame.index;
+}
+
+const char *unwind_end_text(enum unwind_end end)
+{
+	switch (end) {
+	case UNWIND_WHOLE:
+		return "whole";
+	case UNWIND_TRUNCATED:
+		return "the copy of the stack is too short";
+	case UNWIND_NO_CFI:
+		return "no call frame information";
+	case UNWIND_BAD_CFA:
+		return "a frame's address makes no sense";
+	case UNWIND_TOO_DEEP:
+		return "too many frames";
+	case UNWIND_UNKNOWN_CODE:
+		return "an address in no known code";
+	case UNWIND_NO_REGISTER:
+		return "a register that was needed is not known";
+	}
+	return "";
 }

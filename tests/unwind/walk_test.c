@@ -21,7 +21,7 @@ static struct {
 } objects[OBJECTS];
 static int object_count;
 
-static const struct cfi_table *table_of(const char *path)
+static struct cfi_table *table_of(const char *path)
 {
 	for (int i = 0; i < object_count; i++)
 		if (strcmp(objects[i].path, path) == 0)
@@ -34,8 +34,9 @@ static const struct cfi_table *table_of(const char *path)
 	return objects[at].table;
 }
 
-static void find(void *context, uint64_t avma, struct unwind_place *place)
+static void find(void *context, const struct unwind_frame *frame, struct unwind_place *place)
 {
+	const uint64_t avma = frame->avma;
 	(void)context;
 	Dl_info info;
 	struct link_map *map;
@@ -57,6 +58,22 @@ struct seen {
 
 static struct seen seen;
 
+static struct unwind_state state_of(uint64_t pc, uint64_t sp, uint64_t bp)
+{
+	struct unwind_state state = { .machine = UNWIND_X86_64, .stack_avma = sp };
+	unwind_set(&state.registers, UNWIND_X86_64_PC, pc);
+	unwind_set(&state.registers, UNWIND_X86_64_SP, sp);
+	unwind_set(&state.registers, UNWIND_X86_64_BP, bp);
+	return state;
+}
+
+#define walk(callbacks, start, bytes, avmas, limit, end)                       \
+	({                                                                     \
+		struct unwind_state cut_state = *(start);                      \
+		cut_state.stack = (bytes);                                     \
+		unwind_walk((callbacks), &cut_state, (avmas), (limit), (end)); \
+	})
+
 /* The whole stack, with what a sanitizer keeps around variables. */
 static __attribute__((no_sanitize("address"))) void copy_stack(uint8_t *to, const uint8_t *from,
 							       size_t size)
@@ -71,21 +88,25 @@ static __attribute__((no_sanitize("address"))) void copy_stack(uint8_t *to, cons
 static __attribute__((noinline)) void look(void)
 {
 	static uint8_t copy[STACK_BYTES];
-	struct unwind_state state;
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t bp;
 	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
-			 : "=&r"(state.pc_avma), "=&r"(state.sp_avma), "=&r"(state.bp_avma));
+			 : "=&r"(pc), "=&r"(sp), "=&r"(bp));
+	struct unwind_state state = state_of(pc, sp, bp);
 	pthread_attr_t attr;
 	void *base;
 	size_t size;
 	assert_int_equal(pthread_getattr_np(pthread_self(), &attr), 0);
 	pthread_attr_getstack(&attr, &base, &size);
 	pthread_attr_destroy(&attr);
-	const size_t left = (uintptr_t)base + size - state.sp_avma;
+	const size_t left = (uintptr_t)base + size - state.stack_avma;
 	const struct bytes stack = { copy, left < STACK_BYTES ? left : STACK_BYTES };
-	copy_stack(copy, (const uint8_t *)state.sp_avma, stack.size);
+	copy_stack(copy, (const uint8_t *)state.stack_avma, stack.size);
 	const struct unwind_callbacks callbacks = { .find = find };
 	seen.expected_count = backtrace(seen.expected, LIMIT);
-	seen.count = unwind_walk(&callbacks, &state, stack, seen.avmas, LIMIT, &seen.end);
+	state.stack = stack;
+	seen.count = unwind_walk(&callbacks, &state, seen.avmas, LIMIT, &seen.end);
 }
 
 /* Through qsort, so that frames of the C library lie between ours. */
@@ -134,8 +155,10 @@ static void a_thread_ends_where_it_began(void **state)
 }
 
 /* rbp chains and stubs, on a stack made by hand: leaf, frame, stub, frame. */
-static void find_by_number(void *context, uint64_t avma, struct unwind_place *place)
+static void find_by_number(void *context, const struct unwind_frame *frame,
+			   struct unwind_place *place)
 {
+	const uint64_t avma = frame->avma;
 	(void)context;
 	static const enum unwind_code codes[] = { UNWIND_UNKNOWN, UNWIND_FRAME_POINTER,
 						  UNWIND_STUB };
@@ -153,23 +176,21 @@ static void frame_pointers_and_stubs_are_followed(void **state)
 		0x5000 /* that frame: end of the rbp chain, return to nowhere known */
 	};
 	const struct unwind_callbacks callbacks = { .find = find_by_number };
-	const struct unwind_state start = { .pc_avma = 0x101,
-					    .sp_avma = 0x1000,
-					    .bp_avma = 0x1008 };
+	const struct unwind_state start = state_of(0x101, 0x1000, 0x1008);
 	const struct bytes stack = { (const uint8_t *)words, sizeof(words) };
 	uint64_t avmas[8];
 	enum unwind_end end;
-	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 8, &end), 3);
-	assert_int_equal(end, UNWIND_NO_CFI);
+	assert_int_equal(walk(&callbacks, &start, stack, avmas, 8, &end), 3);
+	assert_int_equal(end, UNWIND_UNKNOWN_CODE);
 	assert_int_equal(avmas[0], 0x101);
 	assert_int_equal(avmas[1], 0x250);
 	assert_int_equal(avmas[2], 0x150);
 	for (size_t size = 0; size < sizeof(words); size++) {
 		const struct bytes cut = { stack.data, size };
-		assert_true(unwind_walk(&callbacks, &start, cut, avmas, 8, &end) <= 3);
+		assert_true(walk(&callbacks, &start, cut, avmas, 8, &end) <= 3);
 		assert_int_not_equal(end, UNWIND_WHOLE);
 	}
-	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 1, &end), 1);
+	assert_int_equal(walk(&callbacks, &start, stack, avmas, 1, &end), 1);
 	assert_int_equal(end, UNWIND_TOO_DEEP);
 }
 
@@ -183,8 +204,10 @@ struct told {
 	bool reached_outside;
 };
 
-static void find_interpreter(void *context, uint64_t avma, struct unwind_place *place)
+static void find_interpreter(void *context, const struct unwind_frame *frame,
+			     struct unwind_place *place)
 {
+	const uint64_t avma = frame->avma;
 	(void)context;
 	place->code = avma >> 8 == 1   ? UNWIND_FRAME_POINTER
 		      : avma >> 8 == 2 ? UNWIND_INTERPRETER
@@ -210,9 +233,7 @@ static void frames_of_interpreters_are_told(void **state)
 	const uint64_t words[] = { 0xaaaa, 0x1020, 0x110, /* leaf, in the interpreter */
 				   0,      0x1038, 0x230, /* compiled */
 				   0xbbbb, 0,      0 };   /* the interpreter, called by nobody */
-	const struct unwind_state start = { .pc_avma = 0x205,
-					    .sp_avma = 0x1000,
-					    .bp_avma = 0x1008 };
+	const struct unwind_state start = state_of(0x205, 0x1000, 0x1008);
 	struct told told = { 0 };
 	struct unwind_callbacks callbacks = { .context = &told,
 					      .find = find_interpreter,
@@ -220,7 +241,7 @@ static void frames_of_interpreters_are_told(void **state)
 	struct bytes stack = { (const uint8_t *)words, sizeof(words) };
 	uint64_t avmas[8];
 	enum unwind_end end;
-	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 8, &end), 3);
+	assert_int_equal(walk(&callbacks, &start, stack, avmas, 8, &end), 3);
 	assert_int_equal(end, UNWIND_WHOLE);
 	assert_int_equal(told.count, 2);
 	assert_int_equal(told.indices[0], 0);
@@ -230,13 +251,13 @@ static void frames_of_interpreters_are_told(void **state)
 	assert_false(told.reached_outside);
 	for (stack.size = 0; stack.size < sizeof(words); stack.size++) {
 		told = (struct told){ 0 };
-		assert_true(unwind_walk(&callbacks, &start, stack, avmas, 8, &end) <= 3);
+		assert_true(walk(&callbacks, &start, stack, avmas, 8, &end) <= 3);
 		assert_false(told.reached_outside);
 	}
 	/* Nobody need listen. */
 	callbacks.interpreter = NULL;
 	stack.size = sizeof(words);
-	assert_int_equal(unwind_walk(&callbacks, &start, stack, avmas, 8, &end), 3);
+	assert_int_equal(walk(&callbacks, &start, stack, avmas, 8, &end), 3);
 }
 
 int main(void)
