@@ -110,8 +110,9 @@ static int sort_out(struct build *build)
 					      .image = IMAGES_NONE,
 					      .unwind_map = IMAGES_NONE,
 					      .pid = code.pid };
-		const bool is_code =
-		    code.size && code.size <= SIZE_LIMIT && slot->end_avma > slot->start_avma;
+		/* perf finds BPF programs by the recording's own features. */
+		const bool is_code = code.pid != LOAD_KERNEL_PID && code.size &&
+				     code.size <= SIZE_LIMIT && slot->end_avma > slot->start_avma;
 		const bool is_wanted = !build->options->wanted || build->options->wanted[i];
 		if (is_code && is_wanted && !code.is_repeat && add_to_group(build, i, code.pid) < 0)
 			return STATUS_NO_MEMORY;

@@ -9,7 +9,8 @@
  *   load_owner_at(load, &(struct load_place){ pid, avma, time_ns }, &owner);
  *
  * A piece is a name at a range of addresses: one CODE_LOAD or CODE_MOVE of a jitdump, one
- * line of a perf map. All borrow from the load. One thread.
+ * line of a perf map, one function of a BPF program whose code was kept. All borrow from the load.
+ * One thread.
  */
 #ifndef LOAD_CODE_H
 #define LOAD_CODE_H
@@ -18,6 +19,9 @@
 #include "format/jitdump/extensions.h"
 #include "load/load.h"
 #include "names/names.h"
+
+/* Whose the code of BPF programs is. */
+#define LOAD_KERNEL_PID 0xffffffffu
 
 struct load_code {
 	struct bytes name; /* as the producer wrote it */
@@ -37,6 +41,11 @@ int load_code(struct load *load, uint32_t index, struct load_code *code);
 
 /* Its line entries; false where the producer told none. */
 bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_walk *walk);
+
+/* The text of the line that the entry of this number (from 0) of those tells of, where the producer
+ * gave it: BPF programs do. Else NULL. Lives as long as the load.
+ */
+const char *load_code_line_text(const struct load *load, uint32_t index, uint32_t entry);
 
 /* Its unwinding information; false where the producer told none. */
 bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwinding_info *info);

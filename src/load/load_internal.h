@@ -127,6 +127,7 @@ struct resolved {
 	uint64_t valid_to_ns;
 };
 
+struct bpf_code;
 struct chain_cache;
 struct frame_cache;
 struct place_cache;
@@ -169,6 +170,7 @@ struct load {
 	uint64_t last_sample_ns; /* while the sideband is read */
 	uint64_t sample_count;
 	uint32_t ksymbol_source; /* index into sources; INTERN_NONE: none yet */
+	struct bpf_code *bpf;    /* NULL: no programs, or nobody asks for their code */
 	uint64_t lost_count;
 	struct load_early early;
 	struct place_cache *places; /* NULL: nothing was unwound yet */

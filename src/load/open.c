@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "format/perfdata/features.h"
+#include "load/bpf_code.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,6 +66,8 @@ static int read_all(struct load *load)
 	if (got == 0)
 		got = load_process_facts(load);
 	if (got == 0)
+		got = bpf_code_read(load);
+	if (got == 0)
 		got = load_dumps(load);
 	if (got == 0)
 		got = load_maps(load);
@@ -108,6 +111,7 @@ void load_close(struct load *load)
 		cfi_table_free(load->objects.items[i].cfi);
 	}
 	symbol_table_free(load->kallsyms);
+	bpf_code_free(load);
 	for (size_t i = 0; i < load->processes.count; i++) {
 		address_index_clear(&load->processes.items[i].loaded);
 		vector_clear(&load->processes.items[i].told);

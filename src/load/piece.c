@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "load/bpf_code.h"
 #include "load/load_internal.h"
 
 #include <stdlib.h>
@@ -116,6 +117,11 @@ bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_wal
 	}
 	jitdump_debug_walk_init(walk, &record, source->style);
 	return true;
+}
+
+const char *load_code_line_text(const struct load *load, uint32_t index, uint32_t entry)
+{
+	return bpf_code_line_text(load, &load->pieces.items[index], entry);
 }
 
 bool load_code_unwinding(struct load *load, uint32_t index, struct jitdump_unwinding_info *info)

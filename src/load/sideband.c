@@ -2,6 +2,7 @@
 #include "load/load_internal.h"
 
 #include "base/status.h"
+#include "load/bpf_code.h"
 
 typedef int take_record(struct load *load, const struct perfdata_record *record);
 
@@ -165,6 +166,8 @@ static int take_ksymbol(struct load *load, const struct perfdata_record *record)
 		return STATUS_NO_MEMORY;
 	*code = (struct code){ .name = intern_get_bytes(&load->strings, name),
 			       .source = load->ksymbol_source };
+	if (bpf_code_symbol(load, &symbol, (uint32_t)load->codes.count - 1) < 0)
+		return STATUS_NO_MEMORY;
 	const struct timeline_load what = {
 		.start_avma = symbol.start_avma,
 		.size = symbol.size,
@@ -174,6 +177,14 @@ static int take_ksymbol(struct load *load, const struct perfdata_record *record)
 		.object = (uint32_t)load->codes.count - 1,
 	};
 	return timeline_load(load->timeline, TIMELINE_KERNEL_PID, &what);
+}
+
+static int take_bpf_event(struct load *load, const struct perfdata_record *record)
+{
+	struct perfdata_bpf_event event;
+	if (perfdata_decode_bpf_event(load->perf, record, &event) < 0)
+		return 0;
+	return bpf_code_event(load, &event);
 }
 
 static int take_namespaces(struct load *load, const struct perfdata_record *record)
@@ -208,6 +219,7 @@ static take_record *const takers[] = {
 	[PERFDATA_LOST_SAMPLES] = take_lost,
 	[PERFDATA_NAMESPACES] = take_namespaces,
 	[PERFDATA_KSYMBOL] = take_ksymbol,
+	[PERFDATA_BPF_EVENT] = take_bpf_event,
 	[PERFDATA_TIME_CONV] = take_time_conv,
 };
 

@@ -141,6 +141,15 @@ static void add_clock(struct features *features, const struct events *events,
 				pair.wall_ns, pair.mono_ns);
 }
 
+static void add_bpf(struct features *features, const struct bpf_programs *programs)
+{
+	if (!programs->info_count)
+		return;
+	struct sink *infos = add(features, PERFDATA_FEATURE_BPF_PROG_INFO);
+	struct sink *btfs = add(features, PERFDATA_FEATURE_BPF_BTF);
+	bpf_programs_put(programs, infos, btfs);
+}
+
 static void add_contents(struct features *features, const struct data_file *file,
 			 const struct events *events, const struct headers_facts *facts)
 {
@@ -156,6 +165,7 @@ static void add_contents(struct features *features, const struct data_file *file
 					 facts->drain->first_sample_ns,
 					 facts->drain->last_sample_ns);
 	add_clock(features, events, facts->clock);
+	add_bpf(features, facts->bpf);
 	if (file->compressor && file->packed_bytes)
 		perfdata_put_compressed_feature(
 		    add(features, PERFDATA_FEATURE_COMPRESSED), 1,

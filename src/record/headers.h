@@ -3,6 +3,7 @@
 #define RECORD_HEADERS_H
 
 #include "os/clock.h"
+#include "record/bpf_programs.h"
 #include "record/build_ids.h"
 #include "record/data_file.h"
 #include "record/drain.h"
@@ -16,6 +17,7 @@ struct headers_facts {
 	const char *const *command_line;
 	const struct build_ids *build_ids;
 	const struct kernel_layout *kernel;
+	const struct bpf_programs *bpf;
 	const struct drain *drain;
 	struct os_clock_pair clock;
 };

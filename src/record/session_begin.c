@@ -5,6 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
+bool session_samples_kernel(const struct session *s)
+{
+	for (size_t i = 0; i < s->events.list.count; i++)
+		if (!s->events.list.items[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
 static int start_collector(struct session *s)
 {
 	const int result = collector_new(
@@ -57,6 +65,16 @@ static void put_processes(struct session *s, struct sink *out, uint64_t sample_t
 	}
 }
 
+/* Those that come while they are looked for, the sideband tells of, too. */
+static void find_bpf_programs(struct session *s, struct sink *out, uint64_t sample_type)
+{
+	if (!session_samples_kernel(s))
+		return;
+	s->sideband.bpf = &s->bpf;
+	bpf_programs_find(&s->bpf);
+	bpf_programs_put_events(&s->bpf, out, sample_type);
+}
+
 int session_begin(struct session *s)
 {
 	session_prepare_attach(s);
@@ -74,6 +92,7 @@ int session_begin(struct session *s)
 	s->clock = os_clock_pair();
 	put_time_conv(s, &out);
 	synthesize_kernel(&out, &s->kernel, sample_type);
+	find_bpf_programs(s, &out, sample_type);
 	put_processes(s, &out, sample_type);
 	if (sink_failed(&out)) {
 		say_error(&s->say, "%s", status_text(STATUS_NO_MEMORY));

@@ -50,14 +50,6 @@ static void patch_time_conv(struct session *s)
 	sink_clear(&out);
 }
 
-static bool samples_kernel(const struct session *s)
-{
-	for (size_t i = 0; i < s->events.list.count; i++)
-		if (!s->events.list.items[i].attr.exclude_kernel)
-			return true;
-	return false;
-}
-
 static int write_bundle(struct session *s)
 {
 	struct bundle_writer *writer;
@@ -69,7 +61,7 @@ static int write_bundle(struct session *s)
 		.runtimes = s->runtimes,
 		.notes = s->kept.texts.items,
 		.note_count = s->kept.texts.count,
-		.without_kernel = !samples_kernel(s),
+		.without_kernel = !session_samples_kernel(s),
 	};
 	result = collector_finish(s->collector, writer, &about);
 	const int closed = bundle_writer_close(writer);
@@ -87,6 +79,7 @@ static int finish(struct session *s)
 		.command_line = s->options->command_line,
 		.build_ids = &s->build_ids,
 		.kernel = &s->kernel,
+		.bpf = &s->bpf,
 		.drain = &s->drain,
 		.clock = s->clock,
 	};

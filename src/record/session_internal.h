@@ -36,6 +36,7 @@ struct session {
 	struct perfdata_layout layout;
 	struct kernel_layout kernel;
 	struct build_ids build_ids;
+	struct bpf_programs bpf;
 	struct sideband sideband;
 	struct drain drain;
 
@@ -49,6 +50,9 @@ static inline bool session_follows_command(const struct session *s)
 {
 	return s->options->command && !s->options->pid_count && !s->options->system_wide;
 }
+
+/* True if some event samples the kernel. */
+bool session_samples_kernel(const struct session *session);
 
 /* session_attach.c: runtimes that run already are asked to tell of their code, and to stop. The
  * collector must know of the private directory first.

@@ -340,6 +340,7 @@ void session_close(struct session *s)
 	else if (s->private_dir.path)
 		private_dir_remove(&s->private_dir);
 	build_ids_clear(&s->build_ids);
+	bpf_programs_clear(&s->bpf);
 	kernel_layout_clear(&s->kernel);
 	for (size_t i = 0; i < s->attached.count; i++) {
 		attach_free(s->attached.items[i].attachment);

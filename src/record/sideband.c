@@ -99,6 +99,17 @@ static void see_task(struct sideband *sideband, uint32_t type, struct cursor *c,
 		collector_exit(sideband->collector, pid, time_ns);
 }
 
+/* The program can be asked for as long as it is loaded: not later. */
+static void see_bpf_event(struct sideband *sideband, struct cursor *c)
+{
+	enum { LOADED = 1 };
+	const uint16_t kind = cursor_u16(c);
+	cursor_u16(c); /* flags */
+	const uint32_t id = cursor_u32(c);
+	if (sideband->bpf && kind == LOADED && !cursor_failed(c))
+		bpf_programs_take(sideband->bpf, id);
+}
+
 static uint64_t trailer_time(struct bytes body)
 {
 	uint64_t time_ns = 0;
@@ -124,6 +135,9 @@ static void see_record(struct sideband *sideband, uint8_t *record, struct header
 	case PERFDATA_FORK:
 	case PERFDATA_EXIT:
 		see_task(sideband, header.type, &c, trailer_time(body));
+		break;
+	case PERFDATA_BPF_EVENT:
+		see_bpf_event(sideband, &c);
 		break;
 	case PERFDATA_LOST:
 		cursor_u64(&c); /* event */

@@ -3,20 +3,22 @@
  *   struct sideband sideband = { .collector = collector, .build_ids = &ids };
  *   sideband_scan(&sideband, data, size);
  *
- * Hands processes and file mappings on to the collector, files to the build ids, and
- * counts what was lost. Samples do not come here.
+ * Hands processes and file mappings on to the collector, files to the build ids, BPF programs to
+ * those who keep them, and counts what was lost. Samples do not come here.
  */
 #ifndef RECORD_SIDEBAND_H
 #define RECORD_SIDEBAND_H
 
 #include "os/proc.h"
+#include "record/bpf_programs.h"
 #include "record/build_ids.h"
 #include "record/collector.h"
 
 struct sideband {
 	struct collector *collector; /* may be NULL */
 	struct build_ids *build_ids;
-	struct proc_ids *born; /* threads that FORK records told of are added; may be NULL */
+	struct bpf_programs *bpf; /* NULL: nobody asks for them */
+	struct proc_ids *born;    /* threads that FORK records told of are added; may be NULL */
 	uint64_t lost_count;
 	uint64_t record_count;
 };

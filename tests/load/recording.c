@@ -247,13 +247,18 @@ static void write_file(struct recording *r)
 
 struct bytes recording_seal(struct recording *r)
 {
-	struct perfdata_new_feature version = { .feature = PERFDATA_FEATURE_VERSION };
+	struct perfdata_new_feature features[3] = { { .feature = PERFDATA_FEATURE_VERSION } };
+	size_t count = 0;
 	r->layout.data_size = r->out.size - r->layout.data_offset;
-	if (r->version) {
-		perfdata_put_text(&version.content, r->version);
-		perfdata_features(&r->out, &r->layout, r->out.size, &version, 1);
-		sink_clear(&version.content);
-	}
+	if (r->version)
+		perfdata_put_text(&features[count++].content, r->version);
+	for (size_t i = 0; i < 2 && r->features[i].feature; i++)
+		features[count++] =
+		    (struct perfdata_new_feature){ r->features[i].feature, r->features[i].content };
+	if (count)
+		perfdata_features(&r->out, &r->layout, r->out.size, features, count);
+	for (size_t i = 0; i < count; i++)
+		sink_clear(&features[i].content);
 	patch_header(r);
 	return sink_bytes(&r->out);
 }

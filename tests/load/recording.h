@@ -21,7 +21,11 @@ struct recording {
 	struct perfdata_layout layout;
 	uint64_t sample_type;
 	size_t event_count;
-	bool has_no_ids;     /* no sample_id_all: only samples have a time and a process */
+	bool has_no_ids; /* no sample_id_all: only samples have a time and a process */
+	struct {
+		unsigned feature;
+		struct sink content;
+	} features[2];       /* 0: none */
 	const char *version; /* of the program that recorded it; NULL: it does not say */
 };
 

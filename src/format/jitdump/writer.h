@@ -33,6 +33,18 @@ void jitdump_put_load(struct sink *out, uint64_t time_ns, const struct jitdump_c
 /* The size of that record. */
 uint64_t jitdump_load_bytes(const struct jitdump_code_load *load);
 
+/* A line from an address on. */
+struct jitdump_new_line {
+	uint64_t avma;
+	uint32_t line;
+	uint32_t column;
+	struct bytes file; /* ends at its first NUL */
+};
+
+/* About the LOAD that follows. */
+void jitdump_put_debug_info(struct sink *out, uint64_t time_ns, uint64_t code_avma,
+			    const struct jitdump_new_line *lines, size_t count);
+
 void jitdump_put_close(struct sink *out, uint64_t time_ns);
 
 #endif

@@ -1,6 +1,7 @@
 #include "format/perfdata/exercise.h"
 
 #include "base/hash.h"
+#include "format/perfdata/bpf.h"
 #include "format/perfdata/features.h"
 #include "format/perfdata/records.h"
 
@@ -247,6 +248,32 @@ static void read_events(const struct perfdata *file, uint64_t *digest)
 	}
 }
 
+static void read_bpf(const struct perfdata *file, uint64_t *digest)
+{
+	struct perfdata_bpf_program program;
+	struct perfdata_bpf_btf btf;
+	struct perfdata_bpf_walk walk = perfdata_bpf_programs(file);
+	while (perfdata_bpf_program_next(&walk, &program) > 0) {
+		mix(digest, program.kind + ((uint64_t)program.id << 32));
+		mix(digest, program.btf_id + ((uint64_t)program.bad_arrays << 32));
+		mix_text(digest, program.name);
+		for (uint32_t i = 0; i < PERFDATA_BPF_ARRAYS; i++)
+			touch(program.arrays[i].bytes);
+		for (uint32_t i = 0; i < program.arrays[PERFDATA_BPF_LINE_INFO].count; i++) {
+			struct cursor c = perfdata_bpf_cursor(&program, PERFDATA_BPF_LINE_INFO, i);
+			struct cursor at =
+			    perfdata_bpf_cursor(&program, PERFDATA_BPF_LINE_AVMAS, i);
+			mix(digest, cursor_u32(&c));
+			mix(digest, cursor_u64(&at));
+		}
+	}
+	walk = perfdata_bpf_btfs(file);
+	while (perfdata_bpf_btf_next(&walk, &btf) > 0) {
+		mix(digest, btf.id);
+		mix_bytes(digest, btf.content);
+	}
+}
+
 static void read_features(const struct perfdata *file, uint64_t *digest)
 {
 	uint64_t a = 0;
@@ -281,6 +308,7 @@ static void read_features(const struct perfdata *file, uint64_t *digest)
 		mix_text(digest, id.path);
 		mix(digest, (uint64_t)id.pid);
 	}
+	read_bpf(file, digest);
 }
 
 static uint64_t count_problems(const struct perfdata *file)

@@ -299,6 +299,64 @@ static void flip_build_ids(struct walk *w)
 	}
 }
 
+/* The kernel's struct bpf_prog_info up to run_cnt; its arrays lie behind it. */
+static void flip_bpf_info(struct walk *w, uint64_t size)
+{
+	uint8_t *begin = w->pos;
+	flip_fields(w, "44");
+	skip(w, 8);
+	flip_fields(w, "44888448");
+	skip(w, 16);
+	flip_fields(w, "4488448844844884444888");
+	if (size < (uint64_t)(w->pos - begin) || size > (uint64_t)(w->end - begin))
+		w->failed = true;
+	else
+		w->pos = begin + size;
+}
+
+/* Only files as our recorder and perf 6.1 write them: arrays in the order of their bits. */
+static void flip_bpf_programs(struct walk *w)
+{
+	for (uint64_t count = flip(w, 4); count && !w->failed; count--) {
+		const uint64_t info_size = flip(w, 4);
+		const uint64_t data_size = flip(w, 4);
+		(void)flip(w, 8);
+		uint8_t *info = w->pos;
+		uint32_t counts[9] = { 0 };
+		if (info_size < 208 || info_size > (uint64_t)(w->end - w->pos)) {
+			w->failed = true;
+			return;
+		}
+		static const uint8_t COUNT_AT[] = { 16, 20, 52, 104, 108, 144, 148, 168, 180 };
+		static const uint8_t PLACE_AT[] = { 24, 32, 56, 112, 120, 136, 152, 160, 184 };
+		uint64_t places[9];
+		for (size_t i = 0; i < 9; i++) {
+			memcpy(&counts[i], info + COUNT_AT[i], 4);
+			memcpy(&places[i], info + PLACE_AT[i], 8);
+		}
+		flip_bpf_info(w, info_size);
+		uint8_t *data = w->pos;
+		skip(w, data_size);
+		static const char *const FIELDS[] = { "", "", "", "8", "4", "44", "4444", "8", "" };
+		for (size_t i = 0; i < 9 && !w->failed; i++) {
+			if (places[i] > data_size)
+				continue;
+			struct walk array = { data + places[i], data + data_size, false };
+			for (uint32_t k = 0; k < counts[i] && *FIELDS[i]; k++)
+				flip_fields(&array, FIELDS[i]);
+			w->failed = array.failed;
+		}
+	}
+}
+
+static void flip_bpf_btfs(struct walk *w)
+{
+	for (uint64_t count = flip(w, 4); count && !w->failed; count--) {
+		(void)flip(w, 4);
+		skip(w, flip(w, 4));
+	}
+}
+
 /* False: not a section this knows. */
 static bool flip_feature(struct walk *w, unsigned feature)
 {
@@ -332,6 +390,12 @@ static bool flip_feature(struct walk *w, unsigned feature)
 		return true;
 	case PERFDATA_FEATURE_BUILD_ID:
 		flip_build_ids(w);
+		return true;
+	case PERFDATA_FEATURE_BPF_PROG_INFO:
+		flip_bpf_programs(w);
+		return true;
+	case PERFDATA_FEATURE_BPF_BTF:
+		flip_bpf_btfs(w);
 		return true;
 	default:
 		return false;
