@@ -69,11 +69,13 @@ static int take_lines(struct sweep *s, uint32_t piece)
 {
 	struct jitdump_debug_walk walk;
 	struct jitdump_debug_entry entry;
+	uint32_t told_count = 0;
 	if (!load_code_lines(s->load, piece, &walk))
 		return 0;
 	while (s->lines.count < ENTRY_LIMIT && inlined_next_line(s->load, s->code, &walk, &entry)) {
 		const uint64_t offset = jitdump_debug_offset(&walk, &entry);
 		const bool is_known = entry.line && entry.file.size;
+		const uint32_t number = told_count++;
 		if (offset >= s->size)
 			continue;
 		const char *file = file_text(s, is_known ? entry.file : (struct bytes){ 0 });
@@ -83,6 +85,7 @@ static int take_lines(struct sweep *s, uint32_t piece)
 		line->file = file;
 		line->line = is_known ? entry.line : 0;
 		line->column = is_known ? entry.column : 0;
+		line->text = is_known ? load_code_line_text(s->load, piece, number) : NULL;
 	}
 	return 0;
 }
