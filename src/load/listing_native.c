@@ -2,6 +2,10 @@
 #include "load/listing_parts.h"
 
 #include "base/status.h"
+#include "os/kernel.h"
+
+/* No function of the kernel is larger. */
+enum { KERNEL_LIMIT = 1 << 20 };
 
 int listing_of_symbol(struct load *load, const struct origin *origin, struct listing *listing)
 {
@@ -20,10 +24,44 @@ int listing_of_symbol(struct load *load, const struct origin *origin, struct lis
 	return 0;
 }
 
+/* The function lies where it lay when it was recorded: the same boot, and the same module. */
+static bool is_still_there(struct load *load, uint64_t start_avma)
+{
+	struct symbol then;
+	struct symbol now;
+	const struct symbol_table *recorded = load_kernel_symbols(load);
+	const struct symbol_table *running = load_running_kernel_symbols(load);
+	return load_is_running_kernel(load) && recorded && running &&
+	       symbol_find(recorded, start_avma, &then) && symbol_find(running, start_avma, &now) &&
+	       now.start_svma == then.start_svma && strcmp(now.name, then.name) == 0;
+}
+
+static const char *read_kernel(struct load *load, const struct origin *origin, struct bytes *code)
+{
+	if (load->options.self_contained || !is_still_there(load, origin->start_svma))
+		return "the code of a kernel can be read only while it runs";
+	const size_t size =
+	    origin->size < KERNEL_LIMIT ? (size_t)origin->size : (size_t)KERNEL_LIMIT;
+	uint8_t *buffer = size ? arena_new(&load->scratch, uint8_t, size) : NULL;
+	const int got = buffer ? kernel_code_read("/proc/kcore", origin->start_svma, buffer, size)
+			       : STATUS_NO_MEMORY;
+	switch (got) {
+	case 0:
+		*code = (struct bytes){ buffer, size };
+		return NULL;
+	case STATUS_DENIED:
+		return "only root may read the kernel's code (/proc/kcore)";
+	case STATUS_NOT_FOUND:
+		return "this kernel does not show its code (/proc/kcore)";
+	default:
+		return status_text(got);
+	}
+}
+
 int listing_of_kernel(struct load *load, const struct origin *origin, struct listing *listing)
 {
 	listing->start_avma = origin->start_svma;
 	listing->machine = listing_recorded_machine(load);
-	listing->reason = "the recording does not hold the kernel's own code";
+	listing->reason = read_kernel(load, origin, &listing->code);
 	return 0;
 }

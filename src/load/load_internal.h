@@ -162,6 +162,8 @@ struct load {
 	struct idmap process_of_pid; /* into processes: index + 1 */
 	struct symbol_table *kallsyms;
 	bool kallsyms_was_read;
+	struct symbol_table *running_kallsyms; /* where the recording has its own */
+	bool running_kallsyms_was_read;
 	uint64_t kernel_text_avma; /* of _text when it was recorded; 0: not known */
 	struct perfdata_time_conv time_conv;
 	bool has_time_conv;
@@ -218,6 +220,10 @@ uint32_t load_object(struct load *load, const char *path, struct bytes build_id,
 		     enum object_kind kind); /* INTERN_NONE: no memory */
 struct symbol_table *load_object_symbols(struct load *load, struct object *object);
 struct symbol_table *load_kernel_symbols(struct load *load);
+/* False where the recording is of another build than the kernel that runs here. */
+bool load_is_running_kernel(const struct load *load);
+/* Those of the kernel that runs now; NULL where they are hidden. */
+struct symbol_table *load_running_kernel_symbols(struct load *load);
 bool load_vdso(struct load *load, struct bytes *image);
 int load_build_ids(struct load *load);
 

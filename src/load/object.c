@@ -208,7 +208,7 @@ static struct bytes recorded_kernel_id(const struct load *load)
 }
 
 /* Another build has other symbols, even where it begins at the same address. */
-static bool is_same_kernel(const struct load *load)
+bool load_is_running_kernel(const struct load *load)
 {
 	const struct bytes recorded = recorded_kernel_id(load);
 	struct sink notes = { .limit = 1 << 16 };
@@ -245,7 +245,7 @@ struct symbol_table *load_kernel_symbols(struct load *load)
 	    load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
 	    symbol_table_kallsyms(&table, text) < 0)
 		return NULL;
-	if (!is_same_kernel(load) || !is_same_boot(table, load->kernel_text_avma)) {
+	if (!load_is_running_kernel(load) || !is_same_boot(table, load->kernel_text_avma)) {
 		symbol_table_free(table);
 		load_add_note(load, true,
 			      "kernel symbols: the recording is from another kernel or "
@@ -254,4 +254,17 @@ struct symbol_table *load_kernel_symbols(struct load *load)
 	}
 	load->kallsyms = table;
 	return table;
+}
+
+struct symbol_table *load_running_kernel_symbols(struct load *load)
+{
+	struct bytes text;
+	if (load->running_kallsyms_was_read)
+		return load->running_kallsyms;
+	load->running_kallsyms_was_read = true;
+	if (load->options.self_contained ||
+	    load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
+	    symbol_table_kallsyms(&load->running_kallsyms, text) < 0)
+		load->running_kallsyms = NULL;
+	return load->running_kallsyms;
 }

@@ -112,6 +112,7 @@ void load_close(struct load *load)
 	}
 	symbol_table_free(load->kallsyms);
 	bpf_code_free(load);
+	symbol_table_free(load->running_kallsyms);
 	for (size_t i = 0; i < load->processes.count; i++) {
 		address_index_clear(&load->processes.items[i].loaded);
 		vector_clear(&load->processes.items[i].told);

@@ -1,9 +1,14 @@
 #include "os/kernel.h"
 
+#include "base/status.h"
 #include "os/kernel_internal.h"
 #include "test.h"
 
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct bytes text(const char *content)
 {
@@ -124,9 +129,80 @@ static void sizes_are_estimated(void **state)
 	kernel_layout_clear(&layout);
 }
 
+/* A core file of two stretches of memory, of 64 bytes each, and one that lies. */
+static size_t make_core(uint8_t *file)
+{
+	const Elf64_Ehdr header = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_CORE,
+		.e_phoff = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 3,
+	};
+	const uint64_t data_off = sizeof(header) + 3 * sizeof(Elf64_Phdr);
+	const Elf64_Phdr segments[] = {
+		{ .p_type = PT_NOTE, .p_vaddr = 0x1000, .p_filesz = 64 },
+		{ .p_type = PT_LOAD, .p_vaddr = 0x1000, .p_filesz = 64, .p_offset = data_off },
+		{ .p_type = PT_LOAD,
+		  .p_vaddr = UINT64_MAX - 0xfff,
+		  .p_filesz = 4096,
+		  .p_offset = data_off + 64 },
+	};
+	memcpy(file, &header, sizeof(header));
+	memcpy(file + sizeof(header), segments, sizeof(segments));
+	for (size_t i = 0; i < 128; i++)
+		file[data_off + i] = (uint8_t)i;
+	return data_off + 128;
+}
+
+static void put_file(const char *path, const uint8_t *bytes, size_t size)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+}
+
+static void code_is_read_by_address(void **state)
+{
+	char path[] = "/tmp/kernel_test-XXXXXX";
+	uint8_t file[512];
+	uint8_t code[256];
+	(void)state;
+	close(mkstemp(path));
+	const size_t size = make_core(file);
+	put_file(path, file, size);
+	assert_int_equal(kernel_code_read(path, 0x1010, code, 4), 0);
+	assert_int_equal(code[0], 16);
+	assert_int_equal(code[3], 19);
+	assert_int_equal(kernel_code_read(path, UINT64_MAX - 0xfff, code, 64), 0);
+	assert_int_equal(code[0], 64);
+	/* Not all of it is in one stretch, in any, in the file. */
+	assert_int_equal(kernel_code_read(path, 0x1010, code, 64), STATUS_NOT_FOUND);
+	assert_int_equal(kernel_code_read(path, 0xfff, code, 4), STATUS_NOT_FOUND);
+	assert_int_equal(kernel_code_read(path, UINT64_MAX - 0xfff, code, 65), STATUS_IO);
+	assert_int_equal(kernel_code_read("/nowhere/kcore", 0x1000, code, 4), STATUS_NOT_FOUND);
+	for (size_t cut = 0; cut < size; cut++) {
+		put_file(path, file, cut);
+		const int got = kernel_code_read(path, 0x1000, code, 64);
+		assert_int_equal(got == 0, cut >= size - 64);
+	}
+	static const uint8_t changes[] = { 0x01, 0x80, 0xff };
+	for (size_t i = 0; i < size; i++) {
+		for (size_t c = 0; c < sizeof(changes); c++) {
+			file[i] ^= changes[c];
+			put_file(path, file, size);
+			assert_true(kernel_code_read(path, 0x1000, code, 64) <= 0);
+			file[i] ^= changes[c];
+		}
+	}
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_is_read_by_address),
 		cmocka_unit_test(kernel_text_and_bpf),
 		cmocka_unit_test(hidden_addresses_are_none),
 		cmocka_unit_test(spoilt_lines_do_no_harm),
