@@ -182,6 +182,9 @@ int listing_of_code(struct load *load, const struct origin *origin, struct listi
 	const uint32_t last = piece_at(load, origin, &origin->last);
 	listing->machine = machine_of(load, source);
 	listing->start_avma = origin->last.start_avma;
+	/* They were looked for in an index that is made at the first need. */
+	if (load->pieces.count && !load->piece_slot_count)
+		return STATUS_NO_MEMORY;
 	if (!first || !last) {
 		listing->reason = why_no_code(load, source);
 		return 0;

@@ -88,12 +88,20 @@ static bool try_path(struct search *search, const char *path)
 	return true;
 }
 
+/* Nothing more is found without memory, and that is not for a lack of files. */
+static bool has_memory(struct search *search, const struct sink *sink)
+{
+	if (sink_failed(sink) && !search->failure)
+		search->failure = STATUS_NO_MEMORY;
+	return !sink_failed(sink);
+}
+
 static bool try_joined(struct search *search, struct bytes front, const char *rest)
 {
 	struct sink path = { .limit = 2 * PATH_MAX };
 	sink_put(&path, front.data, front.size);
 	sink_cstr(&path, rest);
-	const bool found = !sink_failed(&path) && try_path(search, (const char *)path.data);
+	const bool found = has_memory(search, &path) && try_path(search, (const char *)path.data);
 	sink_clear(&path);
 	return found;
 }
@@ -126,7 +134,7 @@ static bool try_folder(struct search *search, const char *folder)
 	struct sink front = { 0 };
 	sink_put(&front, folder, size);
 	sink_cstr(&front, "/");
-	if (sink_failed(&front)) {
+	if (!has_memory(search, &front)) {
 		sink_clear(&front);
 		return false;
 	}
@@ -170,7 +178,8 @@ static bool try_place(struct search *search, const char *place)
 	sink_put(&front, equals + 1, new_size);
 	if (needs_slash)
 		sink_u8(&front, '/');
-	const bool found = !sink_failed(&front) && try_joined(search, sink_bytes(&front), rest);
+	const bool found =
+	    has_memory(search, &front) && try_joined(search, sink_bytes(&front), rest);
 	sink_clear(&front);
 	return found;
 }
@@ -181,13 +190,17 @@ static bool try_member(struct search *search)
 	const struct bytes path = { (const uint8_t *)search->file, strlen(search->file) };
 	struct sink name = { 0 };
 	struct bytes text;
-	bool found = false;
+	int got = STATUS_NOT_FOUND;
 	if (load->bundle && source_member_name(path, &name)) {
 		sink_u8(&name, '\0');
-		found = !sink_failed(&name) &&
-			bundle_read(load->bundle, (const char *)name.data, &text) == 0 &&
-			text.size <= SOURCE_LIMIT;
+		if (has_memory(search, &name))
+			got = bundle_read(load->bundle, (const char *)name.data, &text);
+	} else {
+		(void)has_memory(search, &name);
 	}
+	if (got < 0 && got != STATUS_NOT_FOUND && !search->failure)
+		search->failure = got;
+	const bool found = got == 0 && text.size <= SOURCE_LIMIT;
 	sink_clear(&name);
 	if (found)
 		*search->source =
@@ -201,6 +214,8 @@ static bool try_itself(struct search *search, const char *path)
 	if (path[0] == '/')
 		return try_path(search, path);
 	const char *beside = load_beside(search->load, path);
+	if (!beside && !search->failure)
+		search->failure = STATUS_NO_MEMORY;
 	return beside && try_path(search, beside);
 }
 

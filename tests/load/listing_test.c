@@ -2,6 +2,7 @@
 #include "load/listing.h"
 
 #include "base/status.h"
+#include "failing_memory.h"
 #include "format/jitdump/extensions.h"
 #include "format/jitdump/layout.h"
 #include "load/recording.h"
@@ -464,6 +465,27 @@ static void native_functions_come_from_their_file(void **state)
 	end(&l);
 }
 
+/* Only as much of a function is shown as the file has; of a file that is no ELF object nothing. */
+static void cut_files_are_shown_as_far_as_they_go(void **state)
+{
+	struct listed l;
+	char path[128];
+	(void)state;
+	for (size_t cut = 1; cut < 0x2400; cut += 61) {
+		begin(&l);
+		put_object(&l, path, sizeof(path), cut);
+		finish(&l);
+		for (uint32_t i = 0; i < l.profile.functions.count; i++) {
+			struct listing listing = { 0 };
+			assert_int_equal(load_listing(l.load, &l.profile, i, &listing), 0);
+			assert_true(listing.code.size <= cut);
+			assert_true(!listing.code.size == (listing.reason != NULL));
+			listing_clear(&listing);
+		}
+		end(&l);
+	}
+}
+
 static void self_contained_loads_say_why_a_file_is_not_read(void **state)
 {
 	struct listed l;
@@ -471,8 +493,6 @@ static void self_contained_loads_say_why_a_file_is_not_read(void **state)
 	(void)state;
 	begin(&l);
 	put_object(&l, path, sizeof(path), 0);
-	char dump[96];
-	(void)snprintf(dump, sizeof(dump), "%s/jit-4000001.dump", l.r.dir);
 	finish_as(&l, (struct load_options){ .keep_code = true, .self_contained = true });
 	struct listing listing = listing_of(&l, "[unknown]", 1);
 	assert_non_null(listing.reason);
@@ -497,6 +517,93 @@ static void an_origin_is_forgotten_with_the_next_profile(void **state)
 	end(&l);
 }
 
+static void list_all(const struct load_options *options)
+{
+	struct load *load;
+	struct load_error error;
+	struct profile profile = { 0 };
+	if (load_open(&load, options, &error) < 0)
+		return;
+	assert_int_equal(load_profile(load, &profile), 0);
+	for (uint32_t i = 0; i < profile.functions.count; i++) {
+		struct listing listing = { 0 };
+		assert_int_equal(load_listing(load, &profile, i, &listing), 0);
+		uint64_t sum = 0;
+		for (size_t k = 0; k < listing.code.size; k++)
+			sum += listing.code.data[k];
+		assert_true(sum <= 255 * listing.code.size);
+		for (size_t k = 0; k < listing.lines.count; k++)
+			assert_true(listing.lines.items[k].scope <= listing.scopes.count);
+		for (size_t k = 0; k < listing.scopes.count; k++)
+			assert_true(listing.scopes.items[k].around <= k);
+		(void)load_listing_target(load, &profile, i, listing.start_avma + 5);
+		listing_clear(&listing);
+	}
+	profile_clear(&profile);
+	load_close(load);
+}
+
+/* A dump of all that there is, cut at every byte and with every byte changed. */
+static void hostile_dumps_do_no_harm(void **state)
+{
+	static const uint8_t changes[] = { 0x01, 0x80, 0xff };
+	struct listed l;
+	(void)state;
+	begin(&l);
+	put_all_about(&l);
+	dump_move(&l.dump, PID, BASE + 10 * MS, 0x10000, 0x12000, 16);
+	dump_unload(&l.dump, PID, BASE + 20 * MS, 0x12000);
+	at(&l, BASE + 7 * MS, 0x10005);
+	at(&l, BASE + 12 * MS, 0x12005);
+	struct sink dump = l.dump;
+	l.dump = (struct sink){ 0 };
+	recording_finish(&l.r);
+	const struct load_options options = {
+		.input = l.r.path, .keep_code = true, .lines = true, .inlines = true
+	};
+	for (size_t size = 0; size <= dump.size; size++) {
+		recording_file(&l.r, "jit-4000001.dump", (struct bytes){ dump.data, size });
+		list_all(&options);
+	}
+	for (size_t i = 40; i < dump.size; i++) {
+		for (size_t c = 0; c < sizeof(changes); c++) {
+			dump.data[i] ^= changes[c];
+			recording_file(&l.r, "jit-4000001.dump", sink_bytes(&dump));
+			list_all(&options);
+			dump.data[i] ^= changes[c];
+		}
+	}
+	sink_clear(&dump);
+	recording_remove(&l.r);
+}
+
+static void without_memory_nothing_is_half_listed(void **state)
+{
+	struct listed l;
+	(void)state;
+	begin(&l);
+	put_all_about(&l);
+	finish(&l);
+	const uint32_t function = function_of(&l, "work", 1);
+	size_t failures = 0;
+	for (size_t n = 1;; n++) {
+		struct listing listing = { 0 };
+		memory_fail_at(n);
+		const int got = load_listing(l.load, &l.profile, function, &listing);
+		const bool has_failed = memory_has_failed();
+		memory_fail_at(0);
+		if (!has_failed)
+			assert_int_equal(listing.lines.count, 9);
+		listing_clear(&listing);
+		assert_int_equal(got, has_failed ? STATUS_NO_MEMORY : 0);
+		if (!has_failed)
+			break;
+		failures++;
+	}
+	assert_true(failures > 10);
+	end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -511,8 +618,11 @@ int main(void)
 		cmocka_unit_test(without_keep_code_there_is_a_reason),
 		cmocka_unit_test(targets_are_who_was_there_then),
 		cmocka_unit_test(native_functions_come_from_their_file),
+		cmocka_unit_test(cut_files_are_shown_as_far_as_they_go),
 		cmocka_unit_test(self_contained_loads_say_why_a_file_is_not_read),
 		cmocka_unit_test(an_origin_is_forgotten_with_the_next_profile),
+		cmocka_unit_test(hostile_dumps_do_no_harm),
+		cmocka_unit_test(without_memory_nothing_is_half_listed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
