@@ -100,6 +100,8 @@ struct load *load_args_open(struct load_args *args)
 	options->tids = args->tids.items;
 	options->tid_count = args->tids.count;
 	options->inlines = !args->no_inline;
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	options->fetches_debug = servers && *servers;
 
 	struct load *load;
 	struct load_error error;

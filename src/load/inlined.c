@@ -2,6 +2,10 @@
 
 #include "load/naming.h"
 
+#include <string.h>
+
+enum { MOST = 64 };
+
 bool inlined_next_line(struct load *load, uint32_t code, struct jitdump_debug_walk *walk,
 		       struct jitdump_debug_entry *entry)
 {
@@ -52,27 +56,76 @@ static uint32_t scopes_around(struct load *load, uint32_t piece, const struct in
 	return count;
 }
 
-uint32_t inlined_frames(struct load *load, const struct inlined_place *place,
-			struct profile_frame *frame, struct profile_frame *inlined, uint32_t limit)
+/* The frame of a function that was inlined into `outer`. Calls are told of in the function around
+ * the call; the line of the innermost one comes last.
+ */
+static struct profile_frame *put_scope(const struct profile_frame *outer, uint32_t function,
+				       struct profile_frame *inlined)
 {
-	enum { MOST = 64 };
+	*inlined = *outer;
+	inlined->has_offset = false;
+	inlined->function = function;
+	inlined->file = inlined->line = 0;
+	return inlined;
+}
+
+uint32_t inlined_of_code(struct load *load, const struct inlined_place *place,
+			 struct profile_frame *frame, struct profile_frame *inlined, uint32_t limit)
+{
 	struct jitdump_inline scopes[MOST];
 	uint32_t piece = load_find_piece(load, place->code, place->start_avma);
 	if (!piece--)
 		return 0;
 	const uint32_t count =
 	    scopes_around(load, piece, place, scopes, limit < MOST ? limit : MOST);
-	struct profile_frame *outer = frame;
+	const uint32_t around = frame->function;
 	for (uint32_t i = 0; i < count; i++) {
-		inlined[i] = *frame;
-		inlined[i].has_offset = false;
-		inlined[i].function =
-		    naming_of_inlined(load, place->code, frame->function, scopes[i].name);
+		struct profile_frame *outer = frame;
+		const uint32_t function =
+		    naming_of_inlined(load, place->code, around, scopes[i].name);
+		frame = put_scope(outer, function, &inlined[i]);
 		if (load->options.lines)
 			naming_set_line(load, scopes[i].call_file, scopes[i].call_line, outer);
-		outer = &inlined[i];
 	}
 	if (load->options.lines)
-		set_own_line(load, piece, place, outer);
+		set_own_line(load, piece, place, frame);
 	return count;
+}
+
+static struct bytes bytes_of(const char *text)
+{
+	return (struct bytes){ (const uint8_t *)text, strlen(text) };
+}
+
+/* A function that has no name at all there. */
+static const char *name_of(const struct debuginfo_scope *scope)
+{
+	return *scope->name ? scope->name : "[inlined]";
+}
+
+uint32_t inlined_of_object(struct load *load, const struct inlined_native_place *place,
+			   struct profile_frame *frame, struct profile_frame *inlined,
+			   uint32_t limit)
+{
+	struct debuginfo_place told;
+	const struct load_options *options = &load->options;
+	if (!options->lines && !options->inlines)
+		return 0;
+	struct debuginfo *info = load_object_debuginfo(load, &load->objects.items[place->object]);
+	if (!info || !debuginfo_find(info, place->svma, &told))
+		return 0;
+	const uint32_t count = told.scope_count < limit ? told.scope_count : limit;
+	const uint32_t around = frame->function;
+	for (uint32_t i = 0; options->inlines && i < count; i++) {
+		const struct debuginfo_scope *scope = &told.scopes[i];
+		struct profile_frame *outer = frame;
+		const uint32_t function =
+		    naming_of_inlined_symbol(load, place->object, around, name_of(scope));
+		frame = put_scope(outer, function, &inlined[i]);
+		if (options->lines)
+			naming_set_line(load, bytes_of(scope->call_file), scope->call_line, outer);
+	}
+	if (options->lines)
+		naming_set_line(load, bytes_of(told.file), told.line, frame);
+	return options->inlines ? count : 0;
 }

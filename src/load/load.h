@@ -38,8 +38,9 @@ struct load_options {
 	bool self_contained; /* opens no file but the recording and those given here */
 	bool in_order;       /* load_samples() will be called */
 	bool keep_code;      /* what code.h tells will be asked for */
-	bool lines;          /* give frames of code made at run time their source lines */
+	bool lines;          /* give frames their source lines */
 	bool inlines;        /* and frames to functions that were inlined there */
+	bool fetches_debug;  /* asks $DEBUGINFOD_URLS for debug files that are not here */
 	/* Samples that are kept; NULL or 0 keeps all. */
 	const char *comm;
 	const uint32_t *pids;

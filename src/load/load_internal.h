@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "base/vector.h"
 #include "bundle/bundle.h"
+#include "debuginfo/debuginfo.h"
 #include "format/perfdata/records.h"
 #include "load/address_index.h"
 #include "load/code.h"
@@ -35,6 +36,8 @@ struct object {
 	bool was_opened;
 	struct symbol_table *symbols; /* NULL where there are none, or before the first need */
 	const char *reason;           /* why there are none: a static sentence */
+	bool debuginfo_was_opened;
+	struct debuginfo *debuginfo; /* NULL where there is none, or before the first need */
 	bool cfi_was_read;
 	struct cfi_table *cfi;          /* NULL where there is none, or before the first need */
 	struct address_index functions; /* of the profile under way, by symbol start + 1 */
@@ -219,6 +222,8 @@ int load_process_facts(struct load *load); /* processes.tsv of the zip */
 uint32_t load_object(struct load *load, const char *path, struct bytes build_id,
 		     enum object_kind kind); /* INTERN_NONE: no memory */
 struct symbol_table *load_object_symbols(struct load *load, struct object *object);
+/* NULL where the file is not here, is another build, or nobody knows its lines. */
+struct debuginfo *load_object_debuginfo(struct load *load, struct object *object);
 struct symbol_table *load_kernel_symbols(struct load *load);
 /* False where the recording is of another build than the kernel that runs here. */
 bool load_is_running_kernel(const struct load *load);

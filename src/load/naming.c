@@ -127,13 +127,20 @@ uint32_t naming_of_code(struct load *load, uint32_t code_id)
 	return id;
 }
 
+/* Where the id + 1 of that function is kept which was inlined into `around`; NULL without memory.
+ */
+static uint32_t *known_inlined(struct load *load, uint32_t around, struct bytes name)
+{
+	const uint32_t string = intern_bytes(&load->profile->strings, name);
+	return string == INTERN_NONE
+		   ? NULL
+		   : idmap_put(&load->inlined_functions, ((uint64_t)around << 32) | string);
+}
+
 uint32_t naming_of_inlined(struct load *load, uint32_t code_id, uint32_t around, struct bytes name)
 {
 	const struct code *code = &load->codes.items[code_id];
-	const uint32_t string = intern_bytes(&load->profile->strings, name);
-	uint32_t *known = string == INTERN_NONE ? NULL
-						: idmap_put(&load->inlined_functions,
-							    ((uint64_t)around << 32) | string);
+	uint32_t *known = known_inlined(load, around, name);
 	if (!known)
 		return INTERN_NONE;
 	if (!*known) {
@@ -216,6 +223,29 @@ uint32_t naming_of_symbol(struct load *load, uint32_t object_id, const struct sy
 				     .kind = ORIGIN_SYMBOL,
 				     .object = object_id };
 	return known_symbol(load, &object->functions, symbol, &owner);
+}
+
+uint32_t naming_of_inlined_symbol(struct load *load, uint32_t object, uint32_t around,
+				  const char *name)
+{
+	const struct bytes text = { (const uint8_t *)name, strlen(name) };
+	uint32_t *known = around == INTERN_NONE ? NULL : known_inlined(load, around, text);
+	if (!known)
+		return INTERN_NONE;
+	if (!*known) {
+		const struct symbol symbol = { .name = name };
+		const struct owner owner = {
+			.name = naming_path(load, load->objects.items[object].short_name),
+			.runtime = RUNTIME_NATIVE,
+			.kind = ORIGIN_INLINED,
+			.object = object,
+		};
+		const uint32_t id = symbol_function(load, &symbol, &owner);
+		if (id == INTERN_NONE)
+			return id;
+		*known = id + 1;
+	}
+	return *known - 1;
 }
 
 uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const char *module)

@@ -11,6 +11,9 @@
 uint32_t naming_of_code(struct load *load, uint32_t code);
 /* A function that was inlined into code; the tier and object are those of `around`. */
 uint32_t naming_of_inlined(struct load *load, uint32_t code, uint32_t around, struct bytes name);
+/* The same for the code of a mapped file. */
+uint32_t naming_of_inlined_symbol(struct load *load, uint32_t object, uint32_t around,
+				  const char *name);
 /* A function that an interpreter ran. */
 uint32_t naming_of_method(struct load *load, struct interpreted_method *method, struct bytes name);
 uint32_t naming_of_symbol(struct load *load, uint32_t object, const struct symbol *symbol);

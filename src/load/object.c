@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "format/perfdata/features.h"
+#include "os/debuginfod.h"
 #include "os/kernel.h"
 #include "os/proc.h"
 #include "os/vdso.h"
@@ -127,6 +128,21 @@ static bool open_file(void *context, const char *path, struct bytes *bytes)
 	return true;
 }
 
+/* As open_file; only where the options allow it. */
+static bool fetch_debug(void *context, struct bytes build_id, struct bytes *bytes)
+{
+	struct load *load = context;
+	struct os_file *file = vector_push(&load->files);
+	if (!file)
+		return false;
+	if (os_debuginfod_open(file, build_id) < 0) {
+		load->files.count--;
+		return false;
+	}
+	*bytes = file->bytes;
+	return true;
+}
+
 /* Closed all together with the load: tables keep names in the mapped files. */
 static void close_file(void *context, struct bytes bytes)
 {
@@ -138,6 +154,15 @@ static void close_file(void *context, struct bytes bytes)
 		load->files.items[i] = load->files.items[--load->files.count];
 		return;
 	}
+}
+
+static struct symbol_files files_of(struct load *load)
+{
+	const bool fetches = load->options.fetches_debug && !load->options.self_contained;
+	return (struct symbol_files){ .context = load,
+				      .open = open_file,
+				      .close = close_file,
+				      .fetch_debug = fetches ? fetch_debug : NULL };
 }
 
 bool load_vdso(struct load *load, struct bytes *image)
@@ -173,9 +198,7 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 		return object->symbols;
 	object->was_opened = true;
 	const uint32_t build_id = object->build_id ? object->build_id : object->feature_build_id;
-	const struct symbol_files files = { .context = load,
-					    .open = open_file,
-					    .close = close_file };
+	const struct symbol_files files = files_of(load);
 	int got = STATUS_NOT_FOUND;
 	struct bytes image;
 	if (object->kind == OBJECT_VDSO)
@@ -192,6 +215,19 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 							       : reason_of(got, build_id != 0);
 	}
 	return object->symbols;
+}
+
+struct debuginfo *load_object_debuginfo(struct load *load, struct object *object)
+{
+	if (object->debuginfo_was_opened || object->kind != OBJECT_FILE)
+		return object->debuginfo;
+	object->debuginfo_was_opened = true;
+	const uint32_t build_id = object->build_id ? object->build_id : object->feature_build_id;
+	const struct symbol_files files = files_of(load);
+	if (debuginfo_open(&object->debuginfo, &files, intern_get(&load->strings, object->path),
+			   intern_get_bytes(&load->strings, build_id)) < 0)
+		object->debuginfo = NULL;
+	return object->debuginfo;
 }
 
 /* The build id that the recording gives the kernel; empty where it gives none. */

@@ -108,6 +108,7 @@ void load_close(struct load *load)
 		return;
 	for (size_t i = 0; i < load->objects.count; i++) {
 		symbol_table_free(load->objects.items[i].symbols);
+		debuginfo_close(load->objects.items[i].debuginfo);
 		cfi_table_free(load->objects.items[i].cfi);
 	}
 	symbol_table_free(load->kallsyms);

@@ -120,21 +120,6 @@ bool load_symbol_at(struct load *load, const struct address *a, const struct tim
 	return symbol_find(table, *svma - before, symbol) || symbol_find(table, *svma, symbol);
 }
 
-/* The symbol of a mapped file; false where it has none there. */
-static bool name_by_mapping(struct load *load, const struct address *a,
-			    const struct timeline_hit *hit, struct answer *answer)
-{
-	uint64_t svma;
-	struct symbol symbol;
-	if (!load_symbol_at(load, a, hit, &symbol, &svma))
-		return false;
-	answer->frame.function = naming_of_symbol(load, hit->object, &symbol);
-	answer->frame.offset = svma - symbol.start_svma;
-	answer->frame.has_offset = true;
-	answer->frame.trust = PROFILE_EXACT;
-	return true;
-}
-
 static void name_by_code(struct load *load, const struct address *a, const struct timeline_hit *hit,
 			 struct answer *answer)
 {
@@ -156,7 +141,7 @@ static void name_by_code(struct load *load, const struct address *a, const struc
 		.start_avma = hit->start_avma,
 		.offset = lookup_avma(a) - hit->start_avma,
 	};
-	answer->inlined_count = inlined_frames(load, &place, frame, answer->inlined, INLINE_LIMIT);
+	answer->inlined_count = inlined_of_code(load, &place, frame, answer->inlined, INLINE_LIMIT);
 }
 
 static void narrow(struct decision *decision, const struct timeline_hit *hit)
@@ -213,9 +198,24 @@ static void show_mapping(struct load *load, const struct address *a,
 static void answer_mapping(struct load *load, const struct address *a,
 			   const struct timeline_hit *mapping, struct answer *answer)
 {
-	if (!name_by_mapping(load, a, mapping, answer))
-		naming_unknown_in(load, a, mapping->object, &answer->frame);
+	struct profile_frame *frame = &answer->frame;
+	uint64_t svma;
+	struct symbol symbol;
+	if (!load_symbol_at(load, a, mapping, &symbol, &svma)) {
+		naming_unknown_in(load, a, mapping->object, frame);
+		show_mapping(load, a, mapping, answer);
+		return;
+	}
+	frame->function = naming_of_symbol(load, mapping->object, &symbol);
+	frame->offset = svma - symbol.start_svma;
+	frame->has_offset = true;
+	frame->trust = PROFILE_EXACT;
 	show_mapping(load, a, mapping, answer);
+	/* At the very start of a function the word is no return address. */
+	const uint64_t before = frame->offset ? a->avma - lookup_avma(a) : 0;
+	const struct inlined_native_place place = { mapping->object, svma - before };
+	answer->inlined_count =
+	    inlined_of_object(load, &place, frame, answer->inlined, INLINE_LIMIT);
 }
 
 void load_decide(struct load *load, const struct address *a, struct decision *decision)
