@@ -21,7 +21,8 @@ int listing_of_symbol(struct load *load, const struct origin *origin, struct lis
 	listing->code = symbol_code(table, origin->start_svma, origin->size);
 	if (!listing->code.size)
 		listing->reason = "the file holds no instructions at this address";
-	return 0;
+	struct debuginfo *info = load_object_debuginfo(load, object);
+	return info ? listing_put_native_lines(load, info, listing) : 0;
 }
 
 /* The function lies where it lay when it was recorded: the same boot, and the same module. */

@@ -15,6 +15,9 @@ int listing_put_lines(struct load *load, uint32_t piece, uint64_t size, struct l
 int listing_of_symbol(struct load *load, const struct origin *origin, struct listing *listing);
 int listing_of_kernel(struct load *load, const struct origin *origin, struct listing *listing);
 
+/* listing_native_lines.c: lines and scopes of a listing whose code is known. */
+int listing_put_native_lines(struct load *load, struct debuginfo *info, struct listing *listing);
+
 /* What the recording says it ran on. */
 enum listing_machine listing_recorded_machine(const struct load *load);
 /* By the number in ELF headers. */

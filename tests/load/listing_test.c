@@ -319,6 +319,61 @@ static void notes_and_bytecodes_stand_at_their_places(void **state)
 }
 
 /* Scopes against all rules: overlapping, without anything around them, behind the code, empty. */
+/* What the recorder read of a process that writes a map alone; the last line came later. */
+static void lines_of_maps_have_the_code_that_was_kept(void **state)
+{
+	static const char map[] = "10000 10 one\n10020 10 two\n10000 10 three\n";
+	static const char times[] = "perfmap-times 1\n"
+				    "13 1000000000 1000000000 1000000000\n"
+				    "26 1000000000 1000000000 1000000000\n"
+				    "41 1040000000 1040000000 1040000000\n";
+	struct listed l;
+	struct sink kept = { 0 };
+	(void)state;
+	begin(&l);
+	at(&l, BASE + 5 * MS, 0x10001);
+	at(&l, BASE + 6 * MS, 0x10021);
+	at(&l, BASE + 90 * MS, 0x10001);
+	sink_clear(&l.dump);
+	recording_finish(&l.r);
+	dump_begin(&kept, PID);
+	dump_put(&kept, &(struct dump_code){ .pid = PID,
+					     .start_avma = 0x10000,
+					     .size = 16,
+					     .index = 13,
+					     .name = "one",
+					     .code = RET });
+	dump_put(&kept, &(struct dump_code){ .pid = PID,
+					     .start_avma = 0x10000,
+					     .size = 16,
+					     .index = 41,
+					     .name = "three",
+					     .code = NOP });
+	const struct recording_member members[] = {
+		{ "process/4000001/perf.map", { (const uint8_t *)map, sizeof(map) - 1 } },
+		{ "process/4000001/perf.map.times", { (const uint8_t *)times, sizeof(times) - 1 } },
+		{ "process/4000001/perf.map.code", sink_bytes(&kept) },
+	};
+	recording_members(&l.r, members, 3);
+	sink_clear(&kept);
+	struct load_error error;
+	const struct load_options options = { .input = l.r.path, .keep_code = true };
+	assert_int_equal(load_open(&l.load, &options, &error), 0);
+	assert_int_equal(load_profile(l.load, &l.profile), 0);
+	struct listing one = listing_of(&l, "one", 1);
+	assert_code(&one, RET, 16);
+	assert_int_equal(one.loaded_ns, BASE);
+	assert_int_equal(one.unloaded_ns, BASE + 40 * MS);
+	struct listing two = listing_of(&l, "two", 1);
+	assert_int_equal(two.code.size, 0);
+	assert_non_null(two.reason);
+	struct listing three = listing_of(&l, "three", 1);
+	assert_code(&three, NOP, 16);
+	assert_int_equal(three.loaded_ns, BASE + 40 * MS);
+	assert_int_equal(three.unloaded_ns, 0);
+	end(&l);
+}
+
 static void wild_scopes_do_no_harm(void **state)
 {
 	const uint32_t none = UINT32_MAX;
@@ -613,6 +668,7 @@ int main(void)
 		cmocka_unit_test(code_ends_with_its_process_without_being_unloaded),
 		cmocka_unit_test(lines_and_scopes_are_laid_over_each_other),
 		cmocka_unit_test(notes_and_bytecodes_stand_at_their_places),
+		cmocka_unit_test(lines_of_maps_have_the_code_that_was_kept),
 		cmocka_unit_test(wild_scopes_do_no_harm),
 		cmocka_unit_test(functions_without_code_say_why),
 		cmocka_unit_test(without_keep_code_there_is_a_reason),
