@@ -118,6 +118,11 @@
 	X(NO_TIMES, "no-times", WARNING,                                                           \
 	  "samples or mappings carry no time: what was where, and "                                \
 	  "when, cannot be told")                                                                  \
+	X(BPF, "bad-bpf", ERROR,                                                                   \
+	  "what is told of a BPF program contradicts itself, or ends early: code or lines are "    \
+	  "missing")                                                                               \
+	X(BPF_LINES, "bpf-lines", NOTE,                                                            \
+	  "lines of a BPF program that name no file: its BTF is not there, or damaged")            \
 	X(NEWER, "newer-attr", NOTE, "an attr larger than this build knows: older perfs refuse it")
 
 enum lint_kind {

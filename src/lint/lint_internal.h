@@ -27,6 +27,10 @@ int lint_perfmap(struct lint *lint, struct bytes file);
 int lint_times(struct lint *lint, struct bytes file);
 int lint_perfdata(struct lint *lint, struct bytes file);
 
+/* The features of BPF programs. Returns 0 or STATUS_NO_MEMORY. */
+struct perfdata;
+int lint_bpf(struct lint *lint, const struct perfdata *perf, struct bytes file);
+
 bool lint_is_perfmap(struct bytes file);
 
 #endif

@@ -168,6 +168,8 @@ int lint_perfdata(struct lint *lint, struct bytes file)
 		decode(&walk, &record);
 	}
 	check_attrs(&walk);
+	if (got == 0)
+		got = lint_bpf(lint, walk.file, file);
 	tell_problems(&walk);
 	sink_printf(&lint->contents, "%" PRIu64 " records, %" PRIu64 " samples", walk.record_count,
 		    walk.sample_count);

@@ -168,6 +168,16 @@ struct perf_event_attr attr_for_sideband(const struct attr_support *support,
 	return attr;
 }
 
+struct perf_event_attr attr_for_programs(const struct perf_event_attr *sideband)
+{
+	struct perf_event_attr attr = *sideband;
+	attr.disabled = attr.enable_on_exec = attr.inherit = 0;
+	attr.mmap = attr.mmap2 = attr.mmap_data = 0;
+	attr.comm = attr.comm_exec = attr.task = attr.namespaces = 0;
+	attr.text_poke = 0;
+	return attr;
+}
+
 struct perf_event_attr attr_for_ring(const struct attr_support *support, uint32_t watermark_bytes)
 {
 	struct perf_event_attr attr = dummy();

@@ -26,9 +26,12 @@ static bool is_absent(int error)
 /* Opens on one CPU and keeps the descriptor. Returns 0, or STATUS_IO with errno. */
 static int open_on_cpu(struct open_event *event, pid_t tid, const struct cpu_rings *rings)
 {
+	struct perf_event_attr attr = event->attr;
+	if (event->has_watch)
+		attr.ksymbol = attr.bpf_event = 0;
 	if (!vector_reserve(&event->fds, 1) || !vector_reserve(&event->ids, 1))
 		return STATUS_NO_MEMORY;
-	const int fd = os_perf_open(&event->attr, tid, rings->cpu);
+	const int fd = os_perf_open(&attr, tid, rings->cpu);
 	if (fd < 0)
 		return STATUS_IO;
 	uint64_t id;
@@ -125,6 +128,36 @@ static int prepare(struct events *events, const struct events_target *target,
 	return 0;
 }
 
+static void close_event(struct open_event *event)
+{
+	for (size_t i = 0; i < event->fds.count; i++)
+		close(event->fds.items[i]);
+	vector_clear(&event->fds);
+	vector_clear(&event->ids);
+}
+
+/* Where this user may not watch all of a CPU, threads tell of the programs that they load. */
+static int watch_programs(struct events *events)
+{
+	struct open_event *sideband = &events->list.items[events->list.count - 1];
+	if (!sideband->attr.bpf_event || !sideband->attr.ksymbol || sideband->attr.exclude_kernel)
+		return 0;
+	struct open_event watch = { .attr = attr_for_programs(&sideband->attr),
+				    .is_sideband = true };
+	int result = 0;
+	for (size_t i = 0; result == 0 && i < events->cpus.count; i++)
+		result = open_on_cpu(&watch, -1, &events->cpus.items[i]);
+	if (result < 0) {
+		close_event(&watch);
+		return result == STATUS_NO_MEMORY ? result : 0;
+	}
+	/* Its records carry ids of the sideband: for readers they are one event. */
+	memcpy(&sideband->fds, &watch.fds, sizeof(sideband->fds));
+	memcpy(&sideband->ids, &watch.ids, sizeof(sideband->ids));
+	sideband->has_watch = true;
+	return 0;
+}
+
 /* Samples before sideband: a thread whose birth the sideband told of has both. */
 static int open_everywhere(struct events *events, pid_t tid, struct refusal *refusal)
 {
@@ -180,6 +213,8 @@ int events_open(struct events *events, const struct events_target *target,
 		refusal.pid = target->on_exec || target->system_wide ? 0 : tids->items[0];
 		result = settle(events, event, tids->items[0], &plan->wants, say);
 	}
+	if (result == 0 && !target->system_wide)
+		result = watch_programs(events);
 	for (size_t i = 0; result == 0 && i < tids->count; i++)
 		result = open_everywhere(events, tids->items[i], &refusal);
 	return result ? refuse(say, result, &refusal) : 0;
@@ -232,13 +267,8 @@ uint64_t events_lost(const struct events *events)
 
 void events_close(struct events *events)
 {
-	for (size_t i = 0; i < events->list.count; i++) {
-		struct open_event *event = &events->list.items[i];
-		for (size_t k = 0; k < event->fds.count; k++)
-			close(event->fds.items[k]);
-		vector_clear(&event->fds);
-		vector_clear(&event->ids);
-	}
+	for (size_t i = 0; i < events->list.count; i++)
+		close_event(&events->list.items[i]);
 	vector_clear(&events->list);
 	rings_close(events);
 }

@@ -25,6 +25,10 @@ struct open_event {
 	struct event event; /* after fallbacks: what is really counted */
 	struct perf_event_attr attr;
 	bool is_sideband;
+	/* BPF programs are told of by an event of every CPU, whoever loads them: those of single
+	 * threads, which would tell of their own loads alone, leave them out.
+	 */
+	bool has_watch;
 	VECTOR(int) fds;
 	VECTOR(uint64_t) ids; /* of the fds */
 };

@@ -2,15 +2,22 @@
  *
  *   bpf_burn FILE
  *
- * Writes "NAME ID" of each program and an empty line, then obeys one letter a line: "r" runs each
- * for about a second and answers "ran"; "u" unloads them, loads them again and writes the ids as
- * before; the end of the input ends it. Exit 77: they cannot be loaded here, and why.
+ * Writes "NAME ID" of each program and an empty line, then obeys one letter a line:
+ *
+ *   r   runs each program for about a second, and answers "ran"
+ *   u   unloads them, loads them again and writes the ids as before
+ *   l   writes "ADDRESS FILE LINE", with tabs, of every byte of their code as libbpf has it, and
+ *       an empty line
+ *
+ * The end of the input ends it. Exit 77: they cannot be loaded here, and why.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -73,6 +80,75 @@ static int run_all(struct bpf_object *object)
 	return result;
 }
 
+static void *room(uint32_t count, uint32_t item_size)
+{
+	return calloc(count ? count : 1, item_size);
+}
+
+static void print_function(const struct bpf_prog_info *info, uint32_t function,
+			   const struct bpf_prog_linfo *lines, const struct btf *btf)
+{
+	const uint64_t start = ((const uint64_t *)(uintptr_t)info->jited_ksyms)[function];
+	const uint32_t size = ((const uint32_t *)(uintptr_t)info->jited_func_lens)[function];
+	for (uint64_t at = start; at < start + size; at++) {
+		const struct bpf_line_info *line =
+		    bpf_prog_linfo__lfind_addr_func(lines, at, function, 0);
+		if (line)
+			printf("%llx\t%s\t%u\n", (unsigned long long)at,
+			       btf__name_by_offset(btf, line->file_name_off),
+			       BPF_LINE_INFO_LINE_NUM(line->line_col));
+	}
+}
+
+/* What libbpf makes of the kernel's own answer. */
+static int print_lines(int fd)
+{
+	struct bpf_prog_info told = { 0 };
+	uint32_t size = sizeof(told);
+	if (bpf_obj_get_info_by_fd(fd, &told, &size) < 0)
+		return 1;
+	uint64_t *avmas = room(told.nr_jited_ksyms, sizeof(*avmas));
+	uint32_t *sizes = room(told.nr_jited_func_lens, sizeof(*sizes));
+	void *lines = room(told.nr_line_info, told.line_info_rec_size);
+	void *places = room(told.nr_jited_line_info, told.jited_line_info_rec_size);
+	struct bpf_prog_info info = {
+		.nr_jited_ksyms = told.nr_jited_ksyms,
+		.jited_ksyms = (uintptr_t)avmas,
+		.nr_jited_func_lens = told.nr_jited_func_lens,
+		.jited_func_lens = (uintptr_t)sizes,
+		.nr_line_info = told.nr_line_info,
+		.line_info_rec_size = told.line_info_rec_size,
+		.line_info = (uintptr_t)lines,
+		.nr_jited_line_info = told.nr_jited_line_info,
+		.jited_line_info_rec_size = told.jited_line_info_rec_size,
+		.jited_line_info = (uintptr_t)places,
+	};
+	size = sizeof(info);
+	const int got = bpf_obj_get_info_by_fd(fd, &info, &size);
+	struct bpf_prog_linfo *linfo = got < 0 ? NULL : bpf_prog_linfo__new(&info);
+	struct btf *btf = btf__load_from_kernel_by_id(told.btf_id);
+	for (uint32_t i = 0; linfo && btf && i < info.nr_jited_ksyms; i++)
+		print_function(&info, i, linfo, btf);
+	const int result = linfo && btf ? 0 : 1;
+	btf__free(btf);
+	bpf_prog_linfo__free(linfo);
+	free(avmas);
+	free(sizes);
+	free(lines);
+	free(places);
+	return result;
+}
+
+static int print_all(struct bpf_object *object)
+{
+	struct bpf_program *program;
+	int result = 0;
+	bpf_object__for_each_program(program, object) result |=
+	    print_lines(bpf_program__fd(program));
+	puts("");
+	return result;
+}
+
 int main(int argc, char **argv)
 {
 	char line[16];
@@ -87,6 +163,8 @@ int main(int argc, char **argv)
 			bpf_object__close(object);
 			object = load(argv[1]);
 			result = object ? 0 : 1;
+		} else if (*line == 'l') {
+			result = print_all(object);
 		} else {
 			result = run_all(object);
 		}
