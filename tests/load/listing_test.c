@@ -6,12 +6,14 @@
 #include "format/jitdump/extensions.h"
 #include "format/jitdump/layout.h"
 #include "load/recording.h"
+#include "os/file.h"
 #include "symbol/elf_build.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PID = 4000001, MS = 1000000, BASE = 1000 * MS };
 
@@ -480,7 +482,8 @@ static void put_object(struct listed *l, char *path, size_t size, size_t cut)
 	elf_build_symbol(&b, "gamma", 0x1040, 32, STB_GLOBAL, STT_FUNC);
 	const struct bytes image = elf_build_end(&b);
 	memcpy((uint8_t *)(uintptr_t)image.data + 0x1000, RET, 16);
-	recording_file(&l->r, "object.so", (struct bytes){ image.data, cut ? cut : image.size });
+	recording_file(&l->r, "object.so",
+		       (struct bytes){ image.data, cut && cut < image.size ? cut : image.size });
 	free((void *)(uintptr_t)image.data);
 	(void)snprintf(path, size, "%s/object.so", l->r.dir);
 	const struct recording_map map = { .pid = PID,
@@ -539,6 +542,24 @@ static void cut_files_are_shown_as_far_as_they_go(void **state)
 		}
 		end(&l);
 	}
+}
+
+/* A file that is cut while it is mapped must not end the program. */
+static void files_that_shrink_read_as_zeros(void **state)
+{
+	static const uint8_t zeros[16];
+	struct listed l;
+	char path[128];
+	(void)state;
+	os_file_guard(); /* cmocka catches the signal, too, until the case ends */
+	begin(&l);
+	put_object(&l, path, sizeof(path), 0);
+	finish(&l);
+	assert_int_equal(truncate(path, 0x800), 0);
+	struct listing alpha = listing_of(&l, "alpha", 1);
+	assert_code(&alpha, zeros, 16);
+	listing_clear(&alpha);
+	end(&l);
 }
 
 static void self_contained_loads_say_why_a_file_is_not_read(void **state)
@@ -675,6 +696,7 @@ int main(void)
 		cmocka_unit_test(targets_are_who_was_there_then),
 		cmocka_unit_test(native_functions_come_from_their_file),
 		cmocka_unit_test(cut_files_are_shown_as_far_as_they_go),
+		cmocka_unit_test(files_that_shrink_read_as_zeros),
 		cmocka_unit_test(self_contained_loads_say_why_a_file_is_not_read),
 		cmocka_unit_test(an_origin_is_forgotten_with_the_next_profile),
 		cmocka_unit_test(hostile_dumps_do_no_harm),
