@@ -40,16 +40,14 @@ enum { ARRAYS = 7 };
 static void list_arrays(struct bpf_prog_info *info, struct array arrays[ARRAYS])
 {
 	const struct array list[ARRAYS] = {
-		{ (__aligned_u64 *)&info->jited_prog_insns, &info->jited_prog_len, 1, 0 },
-		{ (__aligned_u64 *)&info->jited_ksyms, &info->nr_jited_ksyms, 8, 0 },
-		{ (__aligned_u64 *)&info->jited_func_lens, &info->nr_jited_func_lens, 4, 0 },
-		{ (__aligned_u64 *)&info->func_info, &info->nr_func_info, info->func_info_rec_size,
-		  0 },
-		{ (__aligned_u64 *)&info->line_info, &info->nr_line_info, info->line_info_rec_size,
-		  0 },
-		{ (__aligned_u64 *)&info->jited_line_info, &info->nr_jited_line_info,
+		{ (void *)&info->jited_prog_insns, &info->jited_prog_len, 1, 0 },
+		{ (void *)&info->jited_ksyms, &info->nr_jited_ksyms, 8, 0 },
+		{ (void *)&info->jited_func_lens, &info->nr_jited_func_lens, 4, 0 },
+		{ (void *)&info->func_info, &info->nr_func_info, info->func_info_rec_size, 0 },
+		{ (void *)&info->line_info, &info->nr_line_info, info->line_info_rec_size, 0 },
+		{ (void *)&info->jited_line_info, &info->nr_jited_line_info,
 		  info->jited_line_info_rec_size, 0 },
-		{ (__aligned_u64 *)&info->prog_tags, &info->nr_prog_tags, BPF_TAG_SIZE, 0 },
+		{ (void *)&info->prog_tags, &info->nr_prog_tags, BPF_TAG_SIZE, 0 },
 	};
 	memcpy(arrays, list, sizeof(list));
 }
