@@ -114,3 +114,22 @@ void escape_csv(struct sink *out, struct bytes text)
 	out->failed |= sink_failed(&safe);
 	sink_clear(&safe);
 }
+
+void escape_html(struct sink *out, struct bytes text)
+{
+	struct sink safe = { 0 };
+	escape_terminal(&safe, text);
+	size_t start = 0;
+	for (size_t i = 0; i < safe.size; i++) {
+		const uint8_t byte = safe.data[i];
+		if (byte != '&' && byte != '<' && byte != '>' && byte != '"' && byte != '\'')
+			continue;
+		sink_put(out, safe.data + start, i - start);
+		sink_printf(out, "&#%d;", byte);
+		start = i + 1;
+	}
+	if (safe.size)
+		sink_put(out, safe.data + start, safe.size - start);
+	out->failed |= sink_failed(&safe);
+	sink_clear(&safe);
+}

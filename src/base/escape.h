@@ -16,6 +16,9 @@ void escape_terminal(struct sink *out, struct bytes text);
 /* The inside of a JSON string, without the quotes around it. */
 void escape_json(struct sink *out, struct bytes text);
 
+/* Text between tags, or an attribute's value between double quotes. Controls as for terminals. */
+void escape_html(struct sink *out, struct bytes text);
+
 /* One CSV field (RFC 4180), quoted where needed. */
 void escape_csv(struct sink *out, struct bytes text);
 

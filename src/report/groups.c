@@ -1,9 +1,9 @@
 #include "report/groups.h"
 
 #include "base/hash.h"
+#include "base/pattern.h"
 #include "base/status.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 
 static uint64_t key_hash(const struct report_group_key *key)
@@ -144,24 +144,6 @@ static int add_row(struct report_groups *groups, const struct profile *profile, 
 	return 0;
 }
 
-static bool matches(const char *patterns, const char *text)
-{
-	if (!patterns)
-		return true;
-	while (*patterns) {
-		const size_t size = strcspn(patterns, ",");
-		char pattern[512];
-		if (size && size < sizeof(pattern)) {
-			memcpy(pattern, patterns, size);
-			pattern[size] = '\0';
-			if (fnmatch(pattern, text, 0) == 0)
-				return true;
-		}
-		patterns += size + (patterns[size] == ',');
-	}
-	return false;
-}
-
 static int by_tier_count(const void *left, const void *right)
 {
 	const uint64_t a = ((const __typeof__(((struct report_group *)0)->tiers[0]) *)left)->count;
@@ -200,8 +182,8 @@ static int choose_rows(struct report_groups *groups, const struct profile *profi
 	for (uint32_t i = 0; i < groups->items.count; i++) {
 		struct report_group *group = &groups->items.items[i];
 		group->is_shown =
-		    matches(options->objects, profile_text(profile, group->key.object)) &&
-		    matches(options->symbols, profile_text(profile, group->key.symbol));
+		    pattern_matches(options->objects, profile_text(profile, group->key.object)) &&
+		    pattern_matches(options->symbols, profile_text(profile, group->key.symbol));
 		qsort(group->tiers, REPORT_TIERS_KEPT, sizeof(group->tiers[0]), by_tier_count);
 		if (!group->is_shown ||
 		    report_percent(groups, group->total_weight) < options->percent_limit)
