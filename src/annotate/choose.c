@@ -101,9 +101,24 @@ static int group(struct annotate_choice *choice, const struct profile *profile,
 	return 0;
 }
 
+/* "alpha work.js:2:15", as functions of scripts are named: the size of "alpha"; 0: not such a name.
+ */
+static size_t size_before_place(const char *name)
+{
+	size_t size = strlen(name);
+	const size_t whole = size;
+	while (size && (name[size - 1] == ':' || (name[size - 1] >= '0' && name[size - 1] <= '9')))
+		size--;
+	const char *blank = size < whole && name[size] == ':' ? strrchr(name, ' ') : NULL;
+	return blank && blank < name + size ? (size_t)(blank - name) : 0;
+}
+
 /* "ns::f(int) const" without what begins with its parameters. */
 static size_t bare_size(const char *name)
 {
+	const size_t before_place = size_before_place(name);
+	if (before_place)
+		return before_place;
 	static const char operator_call[] = "operator";
 	static const char anonymous[] = "(anonymous namespace)";
 	const size_t operator_size = sizeof(operator_call) - 1;

@@ -62,6 +62,22 @@ size_t place_scopes(const struct listing *listing, uint32_t scope, uint32_t chai
 	return count;
 }
 
+void place_change(const struct listing *listing, uint32_t from, uint32_t to,
+		  struct place_change *change)
+{
+	uint32_t old[PLACE_DEPTH];
+	uint32_t new[PLACE_DEPTH];
+	const size_t old_depth = place_scopes(listing, from, old);
+	const size_t new_depth = place_scopes(listing, to, new);
+	size_t same = 0;
+	while (same < old_depth && same < new_depth && old[same] == new[same])
+		same++;
+	*change = (struct place_change){ .entered_count = new_depth - same, .depth = same };
+	memcpy(change->entered, new + same, change->entered_count * sizeof(*new));
+	change->is_back = new_depth == same && old_depth > same;
+	change->back_in = new_depth ? new[new_depth - 1] : 0;
+}
+
 const struct listing_line *place_line(const struct annotate_version *version,
 				      const struct annotate_row *row, uint32_t *file)
 {

@@ -21,6 +21,17 @@ int32_t place_bytecode(const struct listing *listing, uint64_t offset);
 /* Ids (index + 1) of the scopes around one, outermost first, itself last. Returns how many. */
 size_t place_scopes(const struct listing *listing, uint32_t scope, uint32_t chain[PLACE_DEPTH]);
 
+/* What one sees who goes from one scope to another. */
+struct place_change {
+	uint32_t entered[PLACE_DEPTH]; /* scopes, from the outer one to the inner one */
+	size_t entered_count;
+	size_t depth;     /* of the first of them, or of what is gone back to */
+	bool is_back;     /* nothing is entered, something is left */
+	uint32_t back_in; /* the scope gone back to; 0: the function itself */
+};
+void place_change(const struct listing *listing, uint32_t from, uint32_t to,
+		  struct place_change *change);
+
 /* The line entry of a row, or NULL; stores the file's id. */
 const struct listing_line *place_line(const struct annotate_version *version,
 				      const struct annotate_row *row, uint32_t *file);

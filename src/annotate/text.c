@@ -39,8 +39,7 @@ static void put_share(struct text_out *t, const struct annotate_count *count)
 	const char *event = event_name(t);
 	if (event[0]) {
 		text_put(t, TEXT_PLAIN, " of ");
-		text_put_bytes(t, TEXT_PLAIN,
-			       (struct bytes){ (const uint8_t *)event, strlen(event) });
+		text_put_text(t, TEXT_PLAIN, event);
 	}
 }
 
@@ -125,18 +124,21 @@ static bool is_shown(const struct text_out *t, const struct annotate_function *f
 	return i == annotate_version_asked(t->doc, function, options);
 }
 
-/* With one that nothing more is to be said of, there is no table. */
+/* Those that are shown below are marked, where not all are. */
 static void put_versions(struct text_out *t, const struct annotate_function *function)
 {
+	size_t shown = 0;
 	if (!function->versions.count)
 		return;
+	for (size_t i = 0; i < function->versions.count; i++)
+		shown += is_shown(t, function, i);
 	text_put(
 	    t, TEXT_TITLE,
 	    " Version  Tier        Loaded            Unloaded            Bytes   Samples  Percent");
 	text_end_line(t);
 	for (size_t i = 0; i < function->versions.count; i++)
 		put_version_row(t, function, &function->versions.items[i],
-				function->versions.count > 1 && is_shown(t, function, i));
+				shown < function->versions.count && is_shown(t, function, i));
 }
 
 /* The lines with most samples, so that the eye need not look for them. */

@@ -2,7 +2,6 @@
 #include "annotate/text_out.h"
 
 #include "annotate/place.h"
-#include "base/status.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,13 +68,10 @@ static void put_scope_line(struct code_view *v, const struct annotate_row *below
 	const struct listing_scope *s = &v->version->listing.scopes.items[scope - 1];
 	put_lanes_above(v, below);
 	text_printf(v->t, TEXT_TITLE, "%*s> inlined ", (int)(2 * depth), "");
-	text_put_bytes(v->t, TEXT_TITLE,
-		       (struct bytes){ (const uint8_t *)s->name, strlen(s->name) });
+	text_put_text(v->t, TEXT_TITLE, s->name);
 	if (s->call_line) {
 		text_put(v->t, TEXT_QUIET, " at ");
-		text_put_bytes(
-		    v->t, TEXT_QUIET,
-		    (struct bytes){ (const uint8_t *)s->call_file, strlen(s->call_file) });
+		text_put_text(v->t, TEXT_QUIET, s->call_file);
 		text_printf(v->t, TEXT_QUIET, ":%" PRIu32, s->call_line);
 	}
 	text_end_line(v->t);
@@ -85,26 +81,18 @@ static void put_scope_line(struct code_view *v, const struct annotate_row *below
 static void put_scopes(struct code_view *v, const struct annotate_row *row, uint32_t scope)
 {
 	const struct listing *listing = &v->version->listing;
-	uint32_t old[PLACE_DEPTH];
-	uint32_t new[PLACE_DEPTH];
-	const size_t old_depth = place_scopes(listing, v->scope, old);
-	const size_t new_depth = place_scopes(listing, scope, new);
-	size_t same = 0;
-	while (same < old_depth && same < new_depth && old[same] == new[same])
-		same++;
-	for (size_t i = same; i < new_depth; i++)
-		put_scope_line(v, row, new[i], i);
-	if (new_depth > same || old_depth == same)
+	struct place_change change;
+	place_change(listing, v->scope, scope, &change);
+	for (size_t i = 0; i < change.entered_count; i++)
+		put_scope_line(v, row, change.entered[i], change.depth + i);
+	if (!change.is_back)
 		return;
 	put_lanes_above(v, row);
-	text_printf(v->t, TEXT_TITLE, "%*s< back in ", (int)(2 * new_depth), "");
-	if (new_depth) {
-		const char *name = listing->scopes.items[new[new_depth - 1] - 1].name;
-		text_put_bytes(v->t, TEXT_TITLE,
-			       (struct bytes){ (const uint8_t *)name, strlen(name) });
-	} else {
+	text_printf(v->t, TEXT_TITLE, "%*s< back in ", (int)(2 * change.depth), "");
+	if (change.back_in)
+		text_put_text(v->t, TEXT_TITLE, listing->scopes.items[change.back_in - 1].name);
+	else
 		text_put_string(v->t, TEXT_TITLE, v->function->name);
-	}
 	text_end_line(v->t);
 }
 
@@ -137,13 +125,14 @@ static void put_place(struct code_view *v, const struct annotate_row *row)
 	const uint32_t scope = entry ? entry->scope : 0;
 	if (!v->version->listing.lines.count && !v->version->listing.scopes.count)
 		return;
-	const bool is_new = !v->has_place || file != v->file || line != v->line;
+	const bool is_new = !v->has_place || (file && file != v->file) || line != v->line;
 	const bool moves = scope != v->scope;
 	if (moves)
 		put_scopes(v, row, scope);
 	if ((is_new || moves) && v->t->options->view == ANNOTATE_MIXED)
 		put_source_line(v, row, file, line);
-	v->file = file;
+	/* A place without a file is no way to another file and back. */
+	v->file = file ? file : v->file;
 	v->line = line;
 	v->scope = scope;
 	v->has_place = true;
@@ -155,7 +144,7 @@ static void put_raw_bytes(struct code_view *v, const struct annotate_row *row)
 	for (size_t i = 0; i < shown; i++)
 		text_printf(v->t, TEXT_QUIET, "%02x ",
 			    v->version->listing.code.data[row->offset + i]);
-	if (row->size > shown)
+	if (v->bytes_shown && row->size > shown)
 		text_put(v->t, TEXT_QUIET, "+");
 }
 
@@ -190,8 +179,7 @@ static void put_target(struct code_view *v, const struct annotate_row *row)
 		else if (!is_drawn && row->flow != ANNOTATE_FLOW_CALL)
 			text_put(v->t, TEXT_QUIET, offset > row->offset ? " ↓" : " ↑");
 	} else if (row->callee[0]) {
-		text_put_bytes(v->t, TEXT_PLAIN,
-			       (struct bytes){ (const uint8_t *)row->callee, strlen(row->callee) });
+		text_put_text(v->t, TEXT_PLAIN, row->callee);
 	} else {
 		text_printf(v->t, TEXT_PLAIN, "0x%" PRIx64, row->target);
 	}
@@ -208,12 +196,10 @@ static void begin_comment(struct code_view *v, bool *has_some)
 
 static void put_note(struct code_view *v, const struct listing_note *note)
 {
-	text_put_bytes(v->t, TEXT_QUIET,
-		       (struct bytes){ (const uint8_t *)note->kind, strlen(note->kind) });
+	text_put_text(v->t, TEXT_QUIET, note->kind);
 	if (note->text[0]) {
 		text_put(v->t, TEXT_QUIET, ": ");
-		text_put_bytes(v->t, TEXT_QUIET,
-			       (struct bytes){ (const uint8_t *)note->text, strlen(note->text) });
+		text_put_text(v->t, TEXT_QUIET, note->text);
 	} else if (note->size) {
 		text_printf(v->t, TEXT_QUIET, ", %" PRIu32 " bytes", note->size);
 	}
@@ -245,11 +231,6 @@ static void put_comments(struct code_view *v, const struct annotate_row *row)
 
 static void put_row(struct code_view *v, const struct annotate_row *row)
 {
-	static const char *const strays[] = {
-		[ANNOTATE_ROW_INSIDE] = "(inside the instruction above)",
-		[ANNOTATE_ROW_BEYOND] = "(behind the code that is known)",
-		[ANNOTATE_ROW_NOWHERE] = "(at an unknown place)",
-	};
 	struct text_out *t = v->t;
 	text_put_count(t, &row->count, &v->version->count);
 	if (row->kind != ANNOTATE_ROW_NOWHERE)
@@ -258,7 +239,7 @@ static void put_row(struct code_view *v, const struct annotate_row *row)
 		put_raw_bytes(v, row);
 	put_lanes(v, row);
 	if (!row->size) {
-		text_put(t, TEXT_QUIET, strays[row->kind]);
+		text_put(t, TEXT_QUIET, text_stray((enum annotate_row_kind)row->kind));
 	} else {
 		const double percent = annotate_percent(&row->count, &v->version->count);
 		text_put_bytes(t, row->kind == ANNOTATE_ROW_CODE ? text_heat(percent) : TEXT_QUIET,

@@ -61,6 +61,11 @@ void text_put_bytes(struct text_out *t, enum text_ink ink, struct bytes text)
 	t->out->failed |= sink_failed(&t->scratch);
 }
 
+void text_put_text(struct text_out *t, enum text_ink ink, const char *text)
+{
+	text_put_bytes(t, ink, (struct bytes){ (const uint8_t *)text, strlen(text) });
+}
+
 void text_printf(struct text_out *t, enum text_ink ink, const char *format, ...)
 {
 	char text[160];
@@ -147,4 +152,18 @@ const char *text_cell(uint8_t cell, bool ascii)
 		[ANNOTATE_CELL_CROSS] = { "┼", "+" },
 	};
 	return drawn[cell][ascii];
+}
+
+const char *text_stray(enum annotate_row_kind kind)
+{
+	switch (kind) {
+	case ANNOTATE_ROW_INSIDE:
+		return "(inside the instruction above)";
+	case ANNOTATE_ROW_BEYOND:
+		return "(behind the code that is known)";
+	case ANNOTATE_ROW_NOWHERE:
+		return "(at an unknown place)";
+	default:
+		return "";
+	}
 }

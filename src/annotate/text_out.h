@@ -25,10 +25,13 @@ struct text_out {
 	struct sink scratch;
 };
 
+/* A text of ours: not escaped. */
 void text_put(struct text_out *t, enum text_ink ink, const char *text);
 void text_put_bytes(struct text_out *t, enum text_ink ink, struct bytes text);
 void text_printf(struct text_out *t, enum text_ink ink, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for a C string that is not ours. */
+void text_put_text(struct text_out *t, enum text_ink ink, const char *text);
 /* A line of a source file: tabs go to the next multiple of eight. */
 void text_put_source(struct text_out *t, struct bytes text);
 void text_put_string(struct text_out *t, enum text_ink ink, uint32_t string);
@@ -45,6 +48,9 @@ enum text_ink text_heat(double percent);
 
 /* A character that draws one cell of an arrow. */
 const char *text_cell(uint8_t cell, bool ascii);
+
+/* What is said in the place of an instruction, of samples that are at none; "" of others. */
+const char *text_stray(enum annotate_row_kind kind);
 
 /* Spreads the tabs of a source line; for all writers. */
 void text_spread_tabs(struct sink *out, struct bytes text);

@@ -65,6 +65,17 @@ static void csv_stays_one_field(void **state)
 	assert_escaped(escape_csv, TEXT(""), "");
 }
 
+static void html_stays_text(void **state)
+{
+	(void)state;
+	assert_escaped(escape_html, TEXT("plain größe"), "plain größe");
+	assert_escaped(escape_html, TEXT("</script><b a=\"x\" c='&amp;'>"),
+		       "&#60;/script&#62;&#60;b a=&#34;x&#34; c=&#39;&#38;amp;&#39;&#62;");
+	assert_escaped(escape_html, TEXT("\0\x1b[2J\xe2\x80\xae\xff\n"),
+		       "\\x00\\x1b[2J\\xe2\\x80\\xae\\xff\\n");
+	assert_escaped(escape_html, TEXT(""), "");
+}
+
 /* Every byte in every place: what comes out is plain, and plain text comes out unchanged. */
 static void the_result_is_always_plain(void **state)
 {
@@ -92,6 +103,7 @@ int main(void)
 		cmocka_unit_test(terminals_get_no_control_bytes),
 		cmocka_unit_test(json_stays_a_string),
 		cmocka_unit_test(csv_stays_one_field),
+		cmocka_unit_test(html_stays_text),
 		cmocka_unit_test(the_result_is_always_plain),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
