@@ -1,6 +1,5 @@
 #include "unwind/cfi.h"
 
-#include "base/hash.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "unwind/cfi_table.h"
@@ -8,9 +7,9 @@
 #include <stdlib.h>
 
 enum {
-	RECENT = 1024,    /* a power of two */
-	RECENT_FROM = 64, /* functions; fewer are searched as fast */
-	RULES_LIMIT = 64 << 20,
+	RECENT = 1024,          /* a power of two */
+	RECENT_FROM = 64,       /* functions; fewer are searched as fast */
+	RULES_LIMIT = 64 << 20, /* bytes: what hostile sections can make of few bytes */
 };
 
 /* The functions of one section, in order; a function ends where the next one starts. */
@@ -30,10 +29,29 @@ static int read_functions(struct cfi_table *table, unsigned section)
 			.size = fde.size < UINT32_MAX ? (uint32_t)fde.size : UINT32_MAX,
 			.entry_off = (uint32_t)fde.off,
 			.first_row = CFI_NOT_MADE,
-			.section = section & 1,
+			.source = section & 3,
 		};
 	}
 	return 0;
+}
+
+/* They count where .eh_frame tells nothing of them. */
+static bool read_stubs(struct cfi_table *table)
+{
+	for (unsigned i = 0; i < CFI_STUBS; i++) {
+		const struct cfi_stubs *stubs = &table->stubs[i];
+		if (!stubs->bytes.size || stubs->bytes.size > UINT32_MAX)
+			continue;
+		struct cfi_function *f = vector_push(&table->functions);
+		if (!f)
+			return false;
+		*f = (struct cfi_function){ .start_svma = stubs->svma,
+					    .size = (uint32_t)stubs->bytes.size,
+					    .entry_off = i,
+					    .first_row = CFI_NOT_MADE,
+					    .source = CFI_OF_STUBS };
+	}
+	return true;
 }
 
 static bool is_sorted(const struct cfi_table *table)
@@ -82,11 +100,11 @@ static void resolve_overlaps(struct cfi_table *table)
 	for (size_t i = 0; i < count; i++) {
 		const struct cfi_function now = f[i];
 		const uint64_t end = now.start_svma + now.size;
-		if (now.section == CFI_EH_FRAME) {
+		if (now.source == CFI_EH_FRAME) {
 			eh_end = end > eh_end ? end : eh_end;
 		} else {
 			for (next = next > i ? next : i;
-			     next < count && f[next].section != CFI_EH_FRAME; next++)
+			     next < count && f[next].source != CFI_EH_FRAME; next++)
 				;
 			next_eh = next < count ? f[next].start_svma : UINT64_MAX;
 			if (now.start_svma < eh_end || end > next_eh)
@@ -108,6 +126,8 @@ static int fill(struct cfi_table *table)
 		if (got < 0)
 			return got;
 	}
+	if (!read_stubs(table))
+		return STATUS_NO_MEMORY;
 	if (!table->functions.count)
 		return STATUS_NOT_FOUND;
 	const int got = sort_functions(table);
@@ -134,6 +154,7 @@ int cfi_table_make(struct cfi_table **result, const struct cfi_sections *section
 							      .data_svma = sections->data_svma };
 	table->sections[CFI_DEBUG_FRAME] =
 	    (struct cfi_section){ .bytes = sections->debug_frame, .is_debug_frame = true };
+	memcpy(table->stubs, sections->stubs, sizeof(table->stubs));
 	arena_init(&table->rules, RULES_LIMIT);
 	const int got = fill(table);
 	if (got < 0)
@@ -162,90 +183,6 @@ void cfi_table_free(struct cfi_table *table)
 	free(table);
 }
 
-/* While the rows of a function are made. */
-struct making {
-	struct cfi_table *table;
-	struct cfi_function *function;
-	const struct cfi_cie *cie;
-	const uint8_t *expressions;
-};
-
-static bool is_equal(const struct cfi_row *row, const struct cfi_row *other)
-{
-	const size_t count = (size_t)__builtin_popcountll(row->ruled);
-	return row->ruled == other->ruled && row->expressions == other->expressions &&
-	       row->return_register == other->return_register &&
-	       row->is_signal == other->is_signal &&
-	       memcmp(&row->cfa, &other->cfa, sizeof(row->cfa)) == 0 &&
-	       (!count || memcmp(row->rules, other->rules, count * sizeof(*row->rules)) == 0);
-}
-
-/* The row's number, from 1; 0 without memory, or past the limit of what a table may take. */
-static uint32_t keep_row(struct cfi_table *table, const struct cfi_row *row)
-{
-	const size_t count = (size_t)__builtin_popcountll(row->ruled);
-	const uint64_t hash =
-	    hash_bytes(row->rules, count * sizeof(*row->rules),
-		       hash_bytes(&row->cfa, sizeof(row->cfa), row->ruled ^ row->return_register));
-	uint32_t *slot = idmap_put(&table->by_hash, hash);
-	if (!slot)
-		return CFI_NO_ROW;
-	if (*slot && is_equal(&table->distinct.items[*slot - 1], row))
-		return *slot;
-	struct cfi_rule *rules = arena_new(&table->rules, struct cfi_rule, count ? count : 1);
-	struct cfi_row *kept = rules ? vector_push(&table->distinct) : NULL;
-	if (!kept)
-		return CFI_NO_ROW;
-	memcpy(rules, row->rules, count * sizeof(*rules));
-	*kept = *row;
-	kept->rules = rules;
-	*slot = (uint32_t)table->distinct.count;
-	return *slot;
-}
-
-static bool put_row(void *context, uint64_t svma, const struct cfi_state *state)
-{
-	struct making *m = context;
-	struct cfi_rule rules[UNWIND_REGISTERS];
-	struct cfi_row row = { .cfa = state->cfa,
-			       .ruled = state->ruled,
-			       .rules = rules,
-			       .expressions = m->expressions,
-			       .return_register = m->cie->return_register,
-			       .is_signal = m->cie->is_signal };
-	size_t count = 0;
-	for (uint64_t left = state->ruled; left; left &= left - 1)
-		rules[count++] = state->rules[__builtin_ctzll(left)];
-	struct cfi_place *place = vector_push(&m->table->rows);
-	if (!place)
-		return false;
-	place->off = (uint32_t)(svma - m->function->start_svma);
-	place->row = state->has_cfa ? keep_row(m->table, &row) : CFI_NO_ROW;
-	m->function->row_count++;
-	return true;
-}
-
-static void make_rows(struct cfi_table *table, struct cfi_function *f)
-{
-	struct cfi_entries *e = &table->entries[f->section];
-	struct cfi_fde fde;
-	f->first_row = (uint32_t)table->rows.count;
-	if (!cfi_entries_at(e, f->entry_off, &fde))
-		return;
-	struct making making = {
-		.table = table, .function = f, .cie = &e->cie, .expressions = e->section->bytes.data
-	};
-	const struct cfi_program program = { .machine = table->machine,
-					     .section = e->section,
-					     .cie = &e->cie,
-					     .instructions = fde.instructions,
-					     .start_svma = f->start_svma,
-					     .end_svma = f->start_svma + f->size,
-					     .put = put_row,
-					     .context = &making };
-	(void)cfi_program_run(&program);
-}
-
 static struct cfi_function *find_function(const struct cfi_table *table, uint64_t svma)
 {
 	struct cfi_function *f = table->functions.items;
@@ -264,7 +201,7 @@ static uint32_t search(struct cfi_table *table, uint64_t svma)
 	if (!f)
 		return CFI_NO_ROW;
 	if (f->first_row == CFI_NOT_MADE)
-		make_rows(table, f);
+		cfi_make_rows(table, f);
 	const struct cfi_place *rows = table->rows.items + f->first_row;
 	size_t low = 0;
 	size_t high = f->row_count;

@@ -57,13 +57,23 @@ int cfi_table_elf(struct cfi_table **table, struct bytes image);
  */
 int cfi_table_elf_debug(struct cfi_table **table, struct bytes image, struct bytes debug);
 
-/* Bare sections, with the addresses at which they lie. */
+/* Bare sections, with the addresses at which they lie. Stubs of the linker (.plt and its like) are
+ * known by their shape; not every linker describes them.
+ */
+struct cfi_stubs {
+	struct bytes bytes;
+	uint64_t svma;
+};
+
+enum { CFI_STUBS = 4 };
+
 struct cfi_sections {
 	enum unwind_machine machine;
 	struct bytes eh_frame;
 	uint64_t eh_frame_svma;
 	uint64_t data_svma; /* what data-relative pointers count from: .eh_frame_hdr */
 	struct bytes debug_frame;
+	struct cfi_stubs stubs[CFI_STUBS];
 };
 int cfi_table_sections(struct cfi_table **table, const struct cfi_sections *sections);
 

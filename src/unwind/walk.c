@@ -31,19 +31,24 @@ static enum unwind_end step_frame_pointer(struct unwind_step *s, bool is_innermo
 	return UNWIND_WHOLE;
 }
 
+/* *is_guess: no table vouches for what this comes to. */
 static enum unwind_end step_by(struct unwind_step *s, const struct unwind_place *place,
-			       enum unwind_code code, bool is_innermost)
+			       bool is_innermost, bool *is_guess)
 {
+	enum unwind_code code = place->code;
 	struct cfi_row row;
 	const struct cfi_row *found;
-	switch (code) {
-	case UNWIND_CFI:
+	if (code == UNWIND_CFI) {
 		found = place->table ? cfi_find(place->table, place->svma) : NULL;
+		*is_guess = !found;
 		if (found)
 			return unwind_step(s, found);
-		if (place->otherwise == UNWIND_UNKNOWN || place->otherwise == UNWIND_CFI)
+		code = place->otherwise;
+		if (code == UNWIND_UNKNOWN || code == UNWIND_CFI)
 			return UNWIND_NO_CFI;
-		return step_by(s, place, place->otherwise, is_innermost);
+	}
+	*is_guess = true;
+	switch (code) {
 	case UNWIND_RULE:
 		return unwind_step(s, &place->rule);
 	case UNWIND_FRAME_POINTER:
@@ -86,11 +91,10 @@ size_t unwind_walk(const struct unwind_callbacks *callbacks, const struct unwind
 			break;
 		}
 		avmas[frame.index] = s.registers.values[pc];
-		is_guess = place.code != UNWIND_CFI;
 		if ((place.code == UNWIND_INTERPRETER || place.is_interpreter) &&
 		    callbacks->interpreter)
 			callbacks->interpreter(callbacks->context, &frame);
-		*end = step_by(&s, &place, place.code, frame.index == 0);
+		*end = step_by(&s, &place, frame.index == 0, &is_guess);
 		frame.index++;
 	}
 	return frame.index;
