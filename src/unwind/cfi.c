@@ -202,6 +202,8 @@ static uint32_t search(struct cfi_table *table, uint64_t svma)
 		return CFI_NO_ROW;
 	if (f->first_row == CFI_NOT_MADE)
 		cfi_make_rows(table, f);
+	if (!f->row_count)
+		return CFI_NO_ROW;
 	const struct cfi_place *rows = table->rows.items + f->first_row;
 	size_t low = 0;
 	size_t high = f->row_count;
@@ -238,6 +240,11 @@ enum unwind_machine cfi_table_machine(const struct cfi_table *table)
 size_t cfi_table_count(const struct cfi_table *table)
 {
 	return table->functions.count;
+}
+
+uint64_t cfi_table_start(const struct cfi_table *table, size_t index)
+{
+	return index < table->functions.count ? table->functions.items[index].start_svma : 0;
 }
 
 size_t cfi_table_bytes(const struct cfi_table *table)

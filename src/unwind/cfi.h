@@ -43,6 +43,10 @@ struct cfi_row {
 	const uint8_t *expressions;
 	uint8_t return_register; /* the one whose rule finds the return address */
 	uint8_t is_signal;       /* what is "returned" to was interrupted: it called nothing */
+	/* The return address's place among `rules`, from 1, of a row that asks of registers nothing
+	 * but to be loaded from the stack. 0 where that was not looked at: slower, but as right.
+	 */
+	uint8_t plain_return;
 };
 
 struct cfi_table;
@@ -100,8 +104,11 @@ const struct cfi_row *cfi_find(struct cfi_table *table, uint64_t svma);
 
 enum unwind_machine cfi_table_machine(const struct cfi_table *table);
 
-/* How many functions the table knows, and the bytes of memory it takes now. */
+/* How many functions the table knows, where each of them starts, lowest first, and the bytes of
+ * memory it takes now.
+ */
 size_t cfi_table_count(const struct cfi_table *table);
+uint64_t cfi_table_start(const struct cfi_table *table, size_t index);
 size_t cfi_table_bytes(const struct cfi_table *table);
 
 #endif

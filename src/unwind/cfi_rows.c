@@ -66,8 +66,16 @@ static bool put_row(void *context, uint64_t svma, const struct cfi_state *state)
 			       .return_register = m->cie->return_register,
 			       .is_signal = m->cie->is_signal };
 	size_t count = 0;
-	for (uint64_t left = state->ruled; left; left &= left - 1)
-		rules[count++] = state->rules[__builtin_ctzll(left)];
+	bool is_plain = true;
+	for (uint64_t left = state->ruled; left; left &= left - 1) {
+		const unsigned number = (unsigned)__builtin_ctzll(left);
+		rules[count++] = state->rules[number];
+		is_plain &= state->rules[number].kind == CFI_AT_CFA;
+		if (number == row.return_register)
+			row.plain_return = (uint8_t)count;
+	}
+	if (!is_plain || m->cie->is_signal)
+		row.plain_return = 0;
 	return cfi_put_row(m->table, m->function, (uint32_t)(svma - m->function->start_svma),
 			   state->has_cfa ? &row : NULL);
 }

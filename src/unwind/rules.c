@@ -25,9 +25,11 @@ static struct cfi_row row_of(enum unwind_machine machine, unsigned cfa_register,
 		return row;
 	row.ruled = (uint64_t)1 << from;
 	row.rules = pair + 1;
+	row.plain_return = 1;
 	if (saved == SAVED_BOTH) {
 		row.ruled |= (uint64_t)1 << unwind_bp(machine);
 		row.rules = pair;
+		row.plain_return = 2;
 	}
 	return row;
 }

@@ -14,6 +14,11 @@ static const uint64_t STACK_LIMIT = (uint64_t)1 << 30;
 /* Pointer authentication puts a code into the bits above those of user addresses. */
 static const uint64_t AARCH64_ADDRESS = ((uint64_t)1 << 48) - 1;
 
+static uint64_t kept_by(enum unwind_machine machine)
+{
+	return machine == UNWIND_AARCH64 ? AARCH64_KEPT : X86_64_KEPT;
+}
+
 static struct bytes expression_of(const struct cfi_row *row, const struct cfi_rule *rule)
 {
 	return (struct bytes){ row->expressions + (uint32_t)rule->operand, rule->size };
@@ -110,13 +115,52 @@ static bool is_outermost(const struct cfi_row *row)
 	return (row->ruled & bit) && row->rules[before].kind == CFI_UNDEFINED;
 }
 
+/* All registers, by rules of any kind. */
+static enum unwind_end step_any(struct unwind_step *s, const struct cfi_row *row, uint64_t cfa,
+				uint64_t *return_avma)
+{
+	const uint64_t return_bit = (uint64_t)1 << row->return_register;
+	struct unwind_registers caller = s->registers;
+	caller.known &= kept_by(s->machine);
+	caller.known |= s->registers.known & return_bit;
+	unwind_set(&caller, unwind_sp(s->machine), cfa);
+	const enum unwind_end end = apply(s, row, cfa, &caller);
+	if (end != UNWIND_WHOLE)
+		return end;
+	if (!unwind_get(&caller, row->return_register, return_avma))
+		return UNWIND_NO_REGISTER;
+	s->registers = caller;
+	return UNWIND_WHOLE;
+}
+
+/* The same where no register's rule needs another one: they can be set in place. */
+static enum unwind_end step_plain(struct unwind_step *s, const struct cfi_row *row, uint64_t cfa,
+				  uint64_t *return_avma)
+{
+	const struct cfi_rule *rule = row->rules;
+	const uint64_t return_at = cfa + (uint64_t)(int64_t)rule[row->plain_return - 1].operand;
+	struct unwind_registers *r = &s->registers;
+	if (!unwind_load(&s->memory, return_at, return_avma))
+		return UNWIND_TRUNCATED;
+	r->known &= kept_by(s->machine);
+	unwind_set(r, unwind_sp(s->machine), cfa);
+	for (uint64_t left = row->ruled; left; left &= left - 1, rule++) {
+		const unsigned number = (unsigned)__builtin_ctzll(left);
+		const uint64_t avma = cfa + (uint64_t)(int64_t)rule->operand;
+		if (unwind_load(&s->memory, avma, &r->values[number]))
+			r->known |= (uint64_t)1 << number;
+		else
+			r->known &= ~((uint64_t)1 << number);
+	}
+	return UNWIND_WHOLE;
+}
+
 enum unwind_end unwind_step(struct unwind_step *s, const struct cfi_row *row)
 {
 	const unsigned pc = unwind_pc(s->machine);
-	const unsigned sp = unwind_sp(s->machine);
 	if (row->return_register >= UNWIND_REGISTERS)
 		return UNWIND_NO_CFI;
-	if (is_outermost(row)) {
+	if (!row->plain_return && is_outermost(row)) {
 		unwind_set(&s->registers, pc, 0);
 		return UNWIND_WHOLE;
 	}
@@ -124,30 +168,23 @@ enum unwind_end unwind_step(struct unwind_step *s, const struct cfi_row *row)
 	if (row->return_register == pc && !(row->ruled >> pc & 1))
 		return UNWIND_NO_CFI;
 	uint64_t cfa;
+	uint64_t return_avma;
 	enum unwind_end end = frame_address(s, row, &cfa);
 	if (end != UNWIND_WHOLE)
 		return end;
 	if (!is_sound(s, row, cfa))
 		return UNWIND_BAD_CFA;
-	struct unwind_registers caller = s->registers;
-	caller.known &= s->machine == UNWIND_AARCH64 ? AARCH64_KEPT : X86_64_KEPT;
-	const uint64_t return_bit = (uint64_t)1 << row->return_register;
-	caller.known |= s->registers.known & return_bit;
-	unwind_set(&caller, sp, cfa);
-	end = apply(s, row, cfa, &caller);
+	end = row->plain_return ? step_plain(s, row, cfa, &return_avma)
+				: step_any(s, row, cfa, &return_avma);
 	if (end != UNWIND_WHOLE)
 		return end;
-	uint64_t return_avma;
-	if (!unwind_get(&caller, row->return_register, &return_avma))
-		return UNWIND_NO_REGISTER;
 	if (s->machine == UNWIND_AARCH64) {
 		return_avma &= AARCH64_ADDRESS;
 		/* The caller's link register holds what it returned to last. */
 		if (!row->is_signal)
-			caller.known &= ~((uint64_t)1 << UNWIND_AARCH64_LR);
+			s->registers.known &= ~((uint64_t)1 << UNWIND_AARCH64_LR);
 	}
-	unwind_set(&caller, pc, return_avma);
-	s->registers = caller;
+	unwind_set(&s->registers, pc, return_avma);
 	s->is_exact = row->is_signal;
 	return UNWIND_WHOLE;
 }
