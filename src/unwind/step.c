@@ -79,6 +79,14 @@ static enum unwind_end value_of(const struct unwind_step *s, const struct cfi_ro
 	}
 }
 
+/* A function that is about to return has taken the register from below sp, where rows still say
+ * that it is, and dumps of stacks have nothing.
+ */
+static bool is_restored(const struct unwind_step *s, uint64_t avma)
+{
+	return s->is_exact && avma < s->memory.start_avma;
+}
+
 /* The registers that have a rule, from those of the frame; one that cannot be had is not known
  * any more, which ends the walk only where it is the return address.
  */
@@ -98,10 +106,11 @@ static enum unwind_end apply(const struct unwind_step *s, const struct cfi_row *
 		const enum unwind_end end = rule->kind == CFI_UNDEFINED
 						? UNWIND_WHOLE
 						: value_of(s, row, rule, cfa, &value);
-		if (rule->kind == CFI_UNDEFINED || end != UNWIND_WHOLE)
-			caller->known &= ~bit;
-		else
+		if (rule->kind != CFI_UNDEFINED && end == UNWIND_WHOLE)
 			unwind_set(caller, number, value);
+		else if (rule->kind != CFI_AT_CFA ||
+			 !is_restored(s, cfa + (uint64_t)(int64_t)rule->operand))
+			caller->known &= ~bit;
 		if (number == row->return_register)
 			failed = end;
 	}
@@ -149,7 +158,7 @@ static enum unwind_end step_plain(struct unwind_step *s, const struct cfi_row *r
 		const uint64_t avma = cfa + (uint64_t)(int64_t)rule->operand;
 		if (unwind_load(&s->memory, avma, &r->values[number]))
 			r->known |= (uint64_t)1 << number;
-		else
+		else if (!is_restored(s, avma))
 			r->known &= ~((uint64_t)1 << number);
 	}
 	return UNWIND_WHOLE;
