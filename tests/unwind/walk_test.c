@@ -260,6 +260,49 @@ static void frames_of_interpreters_are_told(void **state)
 	assert_int_equal(walk(&callbacks, &start, stack, avmas, 8, &end), 3);
 }
 
+/* The leaf is at the `ret` behind `pop rbp`: its row still says that rbp is on the stack. */
+static void find_epilogue(void *context, const struct unwind_frame *frame,
+			  struct unwind_place *place)
+{
+	static const struct cfi_rule rules[] = { { .kind = CFI_AT_CFA, .operand = -16 },
+						 { .kind = CFI_AT_CFA, .operand = -8 } };
+	(void)context;
+	place->code = frame->index ? UNWIND_FRAME_POINTER : UNWIND_RULE;
+	place->rule = (struct cfi_row){
+		.cfa = { .kind = CFI_REGISTER, .number = UNWIND_X86_64_SP, .operand = 8 },
+		.ruled = 1u << UNWIND_X86_64_BP | 1u << UNWIND_X86_64_PC,
+		.rules = rules,
+		.return_register = UNWIND_X86_64_PC,
+	};
+}
+
+static void what_an_epilogue_restored_is_kept(void **state)
+{
+	(void)state;
+	const uint64_t words[] = { 0x200, 0, 0x300, /* returns into 0x200, whose frame is here */ };
+	const struct unwind_callbacks callbacks = { .find = find_epilogue };
+	struct unwind_state start = state_of(0x101, 0x1000, 0x1008);
+	const struct bytes stack = { (const uint8_t *)words, sizeof(words) };
+	uint64_t avmas[8];
+	enum unwind_end end;
+	assert_int_equal(walk(&callbacks, &start, stack, avmas, 8, &end), 3);
+	assert_int_equal(end, UNWIND_WHOLE);
+	assert_int_equal(avmas[1], 0x200);
+	assert_int_equal(avmas[2], 0x300);
+	/* Where it lies in the piece of stack, that counts. */
+	const uint64_t with_more[] = { 0x1018, 0x200, 0, 0x300, 0, 0x400 };
+	start.stack_avma = 0xff8;
+	const struct bytes more = { (const uint8_t *)with_more, sizeof(with_more) };
+	assert_int_equal(walk(&callbacks, &start, more, avmas, 8, &end), 3);
+	assert_int_equal(end, UNWIND_WHOLE);
+	assert_int_equal(avmas[2], 0x400);
+	/* What should lie above, but was cut off, is not known. */
+	const struct bytes cut = { (const uint8_t *)words, 8 };
+	start.stack_avma = 0x1000;
+	assert_int_equal(walk(&callbacks, &start, cut, avmas, 8, &end), 2);
+	assert_int_equal(end, UNWIND_TRUNCATED);
+}
+
 int main(void)
 {
 #ifndef __x86_64__
@@ -271,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_thread_ends_where_it_began),
 		cmocka_unit_test(frame_pointers_and_stubs_are_followed),
 		cmocka_unit_test(frames_of_interpreters_are_told),
+		cmocka_unit_test(what_an_epilogue_restored_is_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
