@@ -1,0 +1,110 @@
+"""Whose walk of a dumped stack is right: polyperf's, stock perf's, and that of callframes.py."""
+import collections
+import re
+
+import callframes
+import polyperf
+import userstack
+
+# `address` is the offset in the object's file, as both tools print it.
+Frame = collections.namedtuple("Frame", "address name path")
+FRAME = re.compile(r"\s*([0-9a-f]+) (.*) \((.*)\)(?: .*)?$")
+FIELDS = ("--no-inline", "--ns", "-F", "pid,tid,time,ip,sym,dso")
+MAX_STACK = 2000  # perf stops at 127 where nobody says more
+ENTRY_BYTES = 64  # of the _start of ld.so, which no table describes
+
+
+def read_chains(text):
+    """The frames of each sample by thread and time."""
+    chains, frames = {}, None
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        head = polyperf.HEAD.match(line)
+        if head:
+            frames = []
+            chains[int(head[2]), int(head[3]) * 10**9 + int(head[4])] = frames
+            line = head[5]
+        found = FRAME.match(line)
+        if found:
+            frames.append(Frame(int(found[1], 16), found[2], found[3]))
+        elif line.strip():
+            polyperf.fail(f"no frame: {line!r}")
+    return chains
+
+
+def of_polyperf(program, recording):
+    return read_chains(polyperf.run(program, "script", *FIELDS, "-i", recording).stdout)
+
+
+def of_perf(perf, recording):
+    done = perf.run("script", *FIELDS, "--max-stack", MAX_STACK, "-f", "-i", recording)
+    return read_chains(done.stdout)
+
+
+class Sample:
+    """One sample with the slow walk of it."""
+
+    def __init__(self, walker, raw, memory):
+        self.key, self.pid, self.raw = (raw.tid, raw.time), raw.pid, raw
+        self.addresses, self.end = walker.walk(raw, memory, MAX_STACK)
+        self.places = [self.place(memory, address) for address in self.addresses]
+        self.is_call = [False] + [not walker.is_signal_frame(*place) for place in self.places]
+        self.base = walker.last_stack_pointer
+
+    def place(self, memory, address):
+        """Path and offset. The kernel's object is mapped where no file says: it stays as it is."""
+        mapping = memory.find(self.pid, address)
+        if not mapping:
+            return None, address
+        return mapping.path, address - mapping.start + mapping.offset
+
+
+class Recording:
+    """All samples, and whether their stacks were kept up to the thread's first frame."""
+
+    def __init__(self, path):
+        self.walker = callframes.Walker()
+        data = path.read_bytes()
+        self.samples = [Sample(self.walker, raw, memory) for raw, memory in userstack.samples(data)]
+        bases = collections.defaultdict(collections.Counter)
+        for sample in self.samples:
+            if sample.end == "whole":
+                bases[sample.raw.tid][sample.base] += 1
+        # Before and after exec, a thread has different ones.
+        self.bases = {tid: counts for tid, counts in bases.items()}
+
+    def is_cut(self, sample):
+        """Whether the thread's first frame lies above what was kept."""
+        if sample.end == "whole" or not sample.raw.is_cut:
+            return False
+        start = sample.raw.registers[userstack.RSP]
+        above = [base for base in self.bases.get(sample.raw.tid, ()) if base >= start]
+        return bool(above) and min(above) > start + len(sample.raw.stack)
+
+    def is_whole(self, frames):
+        """Whether the outermost frame is a thread's first: its caller is undefined, or it is where
+        the kernel enters a program.
+        """
+        if not frames:
+            return False
+        last = frames[-1]
+        step = self.walker.step_at(last.path, last.address - (len(frames) > 1))
+        if step:
+            return step.rules.get(step.return_register) == ("undefined",)
+        found = self.walker.object_of(last.path)
+        return bool(found) and 0 <= last.address - found.entry_offset < ENTRY_BYTES
+
+
+def same(sample, frames, is_perf):
+    """How many frames, from the leaf on, are those of the slow walk. perf takes one from each
+    return address.
+    """
+    for index, place in enumerate(sample.places):
+        if index == len(frames):
+            return index
+        back = is_perf and sample.is_call[index]
+        # In memory without a file behind it, both are told as they were, and so we do of the vdso.
+        if frames[index].address not in (place[1] - back, sample.addresses[index] - back):
+            return index
+    return len(sample.places)
