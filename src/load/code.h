@@ -34,7 +34,7 @@ struct load_code {
 	bool is_repeat; /* another piece stands for this name at this place: never an owner */
 };
 
-/* 0 where load_options.keep_code was not set. */
+/* Without load_options.keep_code no more than what else needs them: 0, where that is nothing. */
 uint32_t load_code_count(const struct load *load);
 /* Returns 0 or STATUS_NO_MEMORY. */
 int load_code(struct load *load, uint32_t index, struct load_code *code);

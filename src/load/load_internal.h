@@ -39,6 +39,8 @@ struct object {
 	bool debuginfo_was_opened;
 	struct debuginfo *debuginfo; /* NULL where there is none, or before the first need */
 	bool cfi_was_read;
+	bool image_was_read;
+	struct bytes image; /* its file, or empty, before the first need too */
 	struct cfi_table *cfi;          /* NULL where there is none, or before the first need */
 	struct address_index functions; /* of the profile under way, by symbol start + 1 */
 };
@@ -179,6 +181,8 @@ struct load {
 	uint64_t lost_count;
 	struct load_early early;
 	struct place_cache *places; /* NULL: nothing was unwound yet */
+	VECTOR(struct cfi_table *) piece_tables;
+	struct idmap table_of_piece; /* by piece: index + 1 */
 	/* While samples are walked. */
 	struct profile *profile;
 	struct chain_cache *chains;

@@ -43,8 +43,14 @@ struct map {
 	struct name_slot *slots;
 	size_t slot_count;
 	size_t used;
-	struct line_code code; /* empty without keep_code */
+	struct line_code code; /* empty where nobody wants it */
 };
+
+/* What is told by code.h, or tells how frames are found. */
+static bool keeps_code(const struct load *load)
+{
+	return load->options.keep_code || load->has_stacks;
+}
 
 static bool same_name(const struct map *map, uint32_t code, struct bytes name)
 {
@@ -161,7 +167,7 @@ static bool is_in_dump(struct map *map, const struct perfmap_entry *entry,
 static int keep(struct map *map, const struct perfmap_entry *entry,
 		const struct timeline_load *load)
 {
-	if (!map->load->options.keep_code)
+	if (!keeps_code(map->load))
 		return 0;
 	const struct piece piece = {
 		.start_avma = load->start_avma,
@@ -403,7 +409,7 @@ static int take_members(struct load *load)
 		struct bytes bytes;
 		struct companions with = { 0 };
 		read_companion(load, member.name, "times", &with.times);
-		if (load->options.keep_code)
+		if (keeps_code(load))
 			read_companion(load, member.name, "code", &with.code);
 		if (bundle_read(load->bundle, member.name, &bytes) < 0)
 			load_add_note(load, true, "%s in the recording cannot be unpacked",

@@ -13,7 +13,9 @@ enum { EXTENT_STEPS = 16 };
 int load_keep_piece(struct load *load, const struct piece *piece)
 {
 	const struct load_options *options = &load->options;
-	if (!options->keep_code && !(options->lines && piece->debug_before) &&
+	/* Of code that frames are of, the instructions tell how they are found. */
+	const bool is_unwound = load->has_stacks && piece->record_off;
+	if (!options->keep_code && !is_unwound && !(options->lines && piece->debug_before) &&
 	    !(options->inlines && piece->inlines_before))
 		return 0;
 	while (load->first_pieces.count <= piece->code)

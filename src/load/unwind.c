@@ -1,12 +1,12 @@
-/* Stacks that were dumped rather than walked: what each frame is found by. */
+/* The walk over the frames of a stack that was dumped. */
 #include "load/unwind.h"
 
-/* What the sample has of the registers, in DWARF's numbering. */
-static void read_registers(const struct walk *walk, struct unwind_state *state)
+/* What the sample has of the registers. */
+static void read_registers(const struct load *load, const struct perfdata_sample *sample,
+			   struct unwind_state *state)
 {
-	const struct perfdata_sample *sample = walk->sample;
 	struct cursor c = cursor_over(sample->user_regs);
-	c.swap = perfdata_is_swapped(walk->load->perf);
+	c.swap = perfdata_is_swapped(load->perf);
 	for (uint64_t left = sample->user_regs_mask; left; left &= left - 1) {
 		const uint64_t value = cursor_u64(&c);
 		const int number =
@@ -19,40 +19,54 @@ static void read_registers(const struct walk *walk, struct unwind_state *state)
 static void find_place(void *context, const struct unwind_frame *frame, struct unwind_place *how)
 {
 	struct walk *walk = context;
-	struct place place;
-	place_find(walk->load, walk->sample->pid, frame->avma, walk->sample->time_ns, &place);
-	*how = place.how;
-	walk->end = place.end;
+	const struct address address = { .pid = walk->sample->pid,
+					 .avma = frame->avma,
+					 .time_ns = walk->sample->time_ns };
+	place_find(walk->load, &address, &walk->place);
+	if (walk->place.kind == PLACE_ROW) {
+		how->code = UNWIND_RULE;
+		how->rule = walk->place.row;
+		how->is_vouched_for = true;
+	} else {
+		shape_find(walk, frame, how);
+	}
+	how->is_interpreter = walk->place.is_interpreter;
 }
 
 /* A dump that stopped short of what was wanted holds all that the stack has. */
+static bool is_cut(const struct perfdata_sample *sample)
+{
+	return sample->user_stack.size >= sample->user_stack_wanted_bytes;
+}
+
 static enum profile_end end_of(const struct walk *walk, enum unwind_end end)
 {
-	const struct perfdata_sample *sample = walk->sample;
 	switch (end) {
 	case UNWIND_WHOLE:
 		return PROFILE_END_WHOLE;
-	case UNWIND_TRUNCATED:
-		return sample->user_stack.size < sample->user_stack_wanted_bytes
-			   ? PROFILE_END_BAD_FRAME
-			   : PROFILE_END_TRUNCATED;
-	case UNWIND_NO_CFI:
-	case UNWIND_UNKNOWN_CODE:
-		return walk->end;
 	case UNWIND_TOO_DEEP:
 		return PROFILE_END_TOO_DEEP;
+	case UNWIND_UNKNOWN_CODE:
+	case UNWIND_NO_CFI:
+		return walk->place.end;
+	case UNWIND_TRUNCATED:
+		if (is_cut(walk->sample) && walk->place.kind != PLACE_MAPPED)
+			return PROFILE_END_TRUNCATED;
+		break;
 	default:
-		return PROFILE_END_BAD_FRAME;
+		break;
 	}
+	/* Of what was only guessed, more cannot be said than that nothing tells. */
+	return walk->place.kind == PLACE_ROW ? PROFILE_END_BAD_FRAME : walk->place.end;
 }
 
 size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample,
 			  struct unwound *unwound)
 {
-	struct walk walk = { load, sample, unwound->words, PROFILE_END_NOT_UNWOUND };
+	struct walk walk = { .load = load, .sample = sample, .words = unwound->words };
 	const struct unwind_callbacks callbacks = { .context = &walk,
 						    .find = find_place,
-						    .interpreter = walk_read_interpreter };
+						    .interpreter = interpreter_read };
 	struct unwind_state state = { .machine = load->is_arm64 ? UNWIND_AARCH64 : UNWIND_X86_64,
 				      .stack = sample->user_stack };
 	unwound->end = PROFILE_END_NOT_DUMPED;
@@ -62,12 +76,13 @@ size_t load_unwound_words(struct load *load, const struct perfdata_sample *sampl
 	unwound->end = PROFILE_END_NOT_UNWOUND;
 	if (unwound->words)
 		memset(unwound->words, 0, unwound->limit * sizeof(*unwound->words));
-	read_registers(&walk, &state);
+	read_registers(load, sample, &state);
 	if (!unwind_get(&state.registers, unwind_sp(state.machine), &state.stack_avma))
 		return 0;
 	enum unwind_end end;
 	const size_t count = unwind_walk(&callbacks, &state, unwound->avmas, unwound->limit, &end);
-	unwound->end = end_of(&walk, end);
+	if (count)
+		unwound->end = end_of(&walk, end);
 	return count;
 }
 

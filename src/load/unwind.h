@@ -1,7 +1,9 @@
 /* unwind.h - dumped stacks: what the files unwind*.c share.
  *
- * unwind.c walks a sample's stack, unwind_place.c says how frames of the code at an address are
- * found, unwind_interpreter.c reads what an interpreter ran from its frames.
+ * unwind.c walks a sample's stack; unwind_place.c says what is known of the code at an address,
+ * unwind_table.c keeps the tables that say how its frames are found, unwind_shape.c knows the
+ * frames of code that says nothing, and unwind_interpreter.c reads what an interpreter ran from
+ * its frames. docs/unwinding.md.
  */
 #ifndef LOAD_UNWIND_H
 #define LOAD_UNWIND_H
@@ -9,27 +11,47 @@
 #include "load/load_internal.h"
 #include "unwind/walk.h"
 
-/* How a frame is found, and why a walk that ends there does so. */
+enum place_kind {
+	PLACE_UNKNOWN,
+	PLACE_ROW,    /* a table has a row */
+	PLACE_CODE,   /* made at run time, and announced */
+	PLACE_MAPPED, /* a file's, or of memory; no table speaks of it */
+};
+
+/* What is known of the code at an address. */
 struct place {
-	struct unwind_place how;
-	enum profile_end end;
+	enum place_kind kind;
+	enum profile_end end; /* why a walk that ends there does so */
+	enum runtime runtime; /* PLACE_CODE */
+	bool is_interpreter;
+	struct cfi_row row; /* PLACE_ROW */
+	/* The function's bytes, as far as they are known. */
+	struct bytes code;
+	uint64_t start_avma;
 };
 
 /* The walk of one sample. */
 struct walk {
 	struct load *load;
 	const struct perfdata_sample *sample;
-	uint64_t *words;      /* of struct unwound */
-	enum profile_end end; /* of the place that was asked for last */
+	uint64_t *words;    /* of struct unwound */
+	struct place place; /* of the frame under way */
 };
 
-/* Of the code at an address that a return address may be one byte behind. Answers are kept with
- * the interval of time in which they hold.
- */
-void place_find(struct load *load, uint32_t pid, uint64_t avma, uint64_t time_ns,
-		struct place *place);
+/* Answers are kept with the interval of time in which they hold. */
+void place_find(struct load *load, const struct address *address, struct place *place);
 
-/* For unwind_callbacks, with a struct walk. */
-void walk_read_interpreter(void *context, const struct unwind_frame *frame);
+/* unwind_table.c: NULL where there is none. A table lives as long as the load. */
+struct cfi_table *table_of_object(struct load *load, uint32_t object);
+struct cfi_table *table_of_piece(struct load *load, uint32_t piece);
+/* The bytes of an object's file from there on; empty where they are not to be had. */
+struct bytes table_object_bytes(struct load *load, uint32_t object, uint64_t file_off);
+
+/* unwind_shape.c: how a frame of walk->place is found, where no table tells. */
+void shape_find(const struct walk *walk, const struct unwind_frame *frame,
+		struct unwind_place *how);
+
+/* unwind_interpreter.c, for unwind_callbacks, with a struct walk. */
+void interpreter_read(void *context, const struct unwind_frame *frame);
 
 #endif

@@ -2,7 +2,7 @@
 #include "load/interpreted.h"
 #include "load/unwind.h"
 
-enum { X86_64_R13 = 13 };
+enum { R13 = 13 };
 
 /* JDK 8 to 25: where its frames hold what it runs, in bytes from rbp. */
 enum { HOTSPOT_METHOD = -24, HOTSPOT_BYTECODE = -64, HOTSPOT_8_BYTECODE = -56 };
@@ -14,7 +14,7 @@ static void read_frame(const struct unwind_frame *frame, struct interpreted_plac
 {
 	uint64_t *guess = place->bytecode_avmas;
 	size_t count = 0;
-	if (frame->index == 0 && unwind_get(frame->registers, X86_64_R13, &guess[count]))
+	if (frame->index == 0 && unwind_get(frame->registers, R13, &guess[count]))
 		count++;
 	if (unwind_frame_word(frame, HOTSPOT_BYTECODE, &guess[count]))
 		count++;
@@ -37,7 +37,7 @@ static bool read_entry(const struct walk *walk, const struct unwind_frame *frame
 	return true;
 }
 
-void walk_read_interpreter(void *context, const struct unwind_frame *frame)
+void interpreter_read(void *context, const struct unwind_frame *frame)
 {
 	const struct walk *walk = context;
 	struct interpreted_place place = { .pid = walk->sample->pid,

@@ -1,5 +1,6 @@
-/* How frames of the code at an address are found. */
+/* What is known of the code at an address, for those who look for its frames. */
 #include "base/hash.h"
+#include "load/code.h"
 #include "load/interpreted.h"
 #include "load/unwind.h"
 
@@ -24,90 +25,96 @@ void load_places_free(struct load *load)
 {
 	free(load->places);
 	load->places = NULL;
+	for (size_t i = 0; i < load->piece_tables.count; i++)
+		cfi_table_free(load->piece_tables.items[i]);
+	vector_clear(&load->piece_tables);
+	idmap_clear(&load->table_of_piece);
 }
 
-/* The symbol table is asked first: it has checked the file's build id. */
-static struct cfi_table *cfi_of(struct load *load, uint32_t object_id)
+static bool take_row(struct cfi_table *table, uint64_t svma, struct place *place)
 {
-	struct object *object = &load->objects.items[object_id];
-	if (object->cfi_was_read)
-		return object->cfi;
-	object->cfi_was_read = true;
-	struct bytes image;
-	const char *path = intern_get(&load->strings, object->path);
-	if (!load_object_symbols(load, object))
-		return NULL;
-	object = &load->objects.items[object_id];
-	const bool is_there = object->kind == OBJECT_VDSO
-				  ? load_vdso(load, &image)
-				  : load_keep_file(load, path, false, &image) == 0;
-	if (!is_there || cfi_table_elf(&object->cfi, image) < 0)
-		object->cfi = NULL;
-	return object->cfi;
+	const struct cfi_row *row = table ? cfi_find(table, svma) : NULL;
+	if (!row)
+		return false;
+	place->kind = PLACE_ROW;
+	place->row = *row;
+	return true;
 }
 
-/* Code made at run time keeps frame pointers, as far as it does not say otherwise. */
-static void place_in_code(const struct load *load, const struct timeline_hit *hit,
+static void place_in_code(struct load *load, uint64_t avma, const struct timeline_hit *hit,
 			  struct place *place)
 {
-	const uint32_t source = load->codes.items[hit->object].source;
-	const bool is_stub = load->sources.items[source].runtime == RUNTIME_PYTHON;
+	const struct source *source = &load->sources.items[load->codes.items[hit->object].source];
+	place->kind = PLACE_CODE;
 	place->end = PROFILE_END_NO_UNWINDING;
-	place->how.code = is_stub                                ? UNWIND_STUB
-			  : interpreted_is_by(load, hit->object) ? UNWIND_INTERPRETER
-								 : UNWIND_FRAME_POINTER;
+	place->runtime = source->runtime;
+	place->is_interpreter = interpreted_is_by(load, hit->object);
+	place->start_avma = hit->start_avma;
+	const uint32_t piece = load_find_piece(load, hit->object, hit->start_avma);
+	struct load_code code;
+	if (!piece || take_row(table_of_piece(load, piece - 1), avma, place) ||
+	    load_code(load, piece - 1, &code) < 0)
+		return;
+	place->code = code.code;
 }
 
-/* Code that no table speaks of may keep frame pointers, as the builtins in V8's program do: the
- * walk believes it only where it leads to code.
- */
+/* The bytes of the function around the address, where it is known. */
+static void take_function(struct load *load, uint32_t object_id, uint64_t avma, uint64_t file_off,
+			  struct place *place)
+{
+	uint64_t svma;
+	struct symbol symbol;
+	const struct symbol_table *symbols = load->objects.items[object_id].symbols;
+	if (!symbols || !symbol_file_to_svma(symbols, file_off, &svma) ||
+	    !symbol_find(symbols, svma, &symbol) || svma - symbol.start_svma > file_off)
+		return;
+	place->start_avma = avma - (svma - symbol.start_svma);
+	place->code = table_object_bytes(load, object_id, file_off - (svma - symbol.start_svma));
+}
+
 static void place_in_mapping(struct load *load, uint64_t avma, const struct timeline_hit *hit,
 			     struct place *place)
 {
+	const uint64_t file_off = avma - hit->start_avma + hit->file_off;
+	const uint32_t object_id = hit->object;
+	place->kind = PLACE_MAPPED;
+	if (load->objects.items[object_id].kind == OBJECT_ANONYMOUS)
+		return;
 	place->end = PROFILE_END_NO_UNWINDING;
-	place->how.code = UNWIND_FRAME_POINTER;
-	if (load->objects.items[hit->object].kind == OBJECT_ANONYMOUS)
-		return;
-	struct cfi_table *table = cfi_of(load, hit->object);
-	const struct object *object = &load->objects.items[hit->object];
+	struct cfi_table *table = table_of_object(load, object_id);
 	uint64_t svma;
-	if (!table ||
-	    !symbol_file_to_svma(object->symbols, avma - hit->start_avma + hit->file_off, &svma))
+	if (table && symbol_file_to_svma(load->objects.items[object_id].symbols, file_off, &svma) &&
+	    take_row(table, svma, place))
 		return;
-	if (!cfi_find(table, svma))
-		return;
-	place->how = (struct unwind_place){ .code = UNWIND_CFI, .table = table, .svma = svma };
+	take_function(load, object_id, avma, file_off, place);
 }
 
-static void look_up(struct load *load, struct cached_place *entry, uint64_t time_ns)
+static void look_up(struct load *load, const struct address *address, struct cached_place *entry)
 {
-	const struct address address = { .pid = entry->pid,
-					 .avma = entry->avma,
-					 .time_ns = time_ns };
 	struct decision decision;
-	load_decide(load, &address, &decision);
+	load_decide(load, address, &decision);
 	entry->valid_from_ns = decision.valid_from_ns;
 	entry->valid_to_ns = decision.valid_to_ns;
-	entry->place =
-	    (struct place){ .how.code = UNWIND_UNKNOWN, .end = PROFILE_END_UNKNOWN_CODE };
+	entry->place = (struct place){ .kind = PLACE_UNKNOWN, .end = PROFILE_END_UNKNOWN_CODE };
 	if (decision.speaker == SPEAKER_CODE)
-		place_in_code(load, &decision.hit, &entry->place);
+		place_in_code(load, address->avma, &decision.hit, &entry->place);
 	else if (decision.speaker == SPEAKER_MAPPING)
-		place_in_mapping(load, entry->avma, &decision.hit, &entry->place);
+		place_in_mapping(load, address->avma, &decision.hit, &entry->place);
 }
 
-void place_find(struct load *load, uint32_t pid, uint64_t avma, uint64_t time_ns,
-		struct place *place)
+void place_find(struct load *load, const struct address *address, struct place *place)
 {
-	struct cached_place here = { .pid = pid, .avma = avma };
+	struct cached_place here = { .pid = address->pid, .avma = address->avma };
 	if (!load->places)
 		load->places = calloc(1, sizeof(*load->places));
 	struct cached_place *entry =
-	    load->places ? &load->places->entries[hash_mix(avma, pid) % CACHE_SIZE] : &here;
-	if (entry->avma != avma || entry->pid != pid || time_ns < entry->valid_from_ns ||
-	    time_ns >= entry->valid_to_ns) {
+	    load->places
+		? &load->places->entries[hash_mix(address->avma, address->pid) % CACHE_SIZE]
+		: &here;
+	if (entry->avma != address->avma || entry->pid != address->pid ||
+	    address->time_ns < entry->valid_from_ns || address->time_ns >= entry->valid_to_ns) {
 		*entry = here;
-		look_up(load, entry, time_ns);
+		look_up(load, address, entry);
 	}
 	*place = entry->place;
 }

@@ -72,6 +72,9 @@ uint16_t symbol_machine(const struct symbol_table *table);
 /* Fills *symbol for the address; false in gaps. */
 bool symbol_find(const struct symbol_table *table, uint64_t svma, struct symbol *symbol);
 
+/* The first function of that name, by address; slow. False where there is none. */
+bool symbol_find_name(const struct symbol_table *table, const char *name, struct symbol *symbol);
+
 /* The module a kernel symbol is in ("[nf_tables]"), or "" for the kernel itself. */
 const char *symbol_module(const struct symbol_table *table, uint64_t avma);
 

@@ -126,6 +126,14 @@ bool symbol_find(const struct symbol_table *table, uint64_t svma, struct symbol 
 	return true;
 }
 
+bool symbol_find_name(const struct symbol_table *table, const char *name, struct symbol *symbol)
+{
+	for (size_t i = 0; i < table->span_count; i++)
+		if (table->spans[i].name && strcmp(table->spans[i].name, name) == 0)
+			return symbol_find(table, table->spans[i].svma, symbol);
+	return false;
+}
+
 const char *symbol_module(const struct symbol_table *table, uint64_t avma)
 {
 	const struct symbol_span *span = span_of(table, avma);

@@ -47,7 +47,7 @@ static enum unwind_end step_by(struct unwind_step *s, const struct unwind_place 
 		if (code == UNWIND_UNKNOWN || code == UNWIND_CFI)
 			return UNWIND_NO_CFI;
 	}
-	*is_guess = true;
+	*is_guess = code != UNWIND_RULE || !place->is_vouched_for;
 	switch (code) {
 	case UNWIND_RULE:
 		return unwind_step(s, &place->rule);

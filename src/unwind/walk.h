@@ -37,6 +37,7 @@ struct unwind_place {
 	struct cfi_table *table;    /* UNWIND_CFI */
 	uint64_t svma;              /* of the address that was asked for */
 	struct cfi_row rule;        /* UNWIND_RULE */
+	bool is_vouched_for;        /* UNWIND_RULE: from a table, and no guess */
 	bool is_interpreter;        /* `interpreter` is called, however the frame is found */
 };
 
