@@ -78,6 +78,7 @@ static bool find_ruby(const struct walk *walk, const struct unwind_frame *frame,
 		how->rule.ruled =
 		    1u << UNWIND_X86_64_BX | 1u << R12 | 1u << R13 | 1u << UNWIND_X86_64_PC;
 		how->rule.rules = rules;
+		how->rule.plain_return = sizeof(rules) / sizeof(rules[0]);
 		return true;
 	}
 	return false;
