@@ -16,13 +16,15 @@
 #include "profile/listing.h"
 
 /* Fills an empty listing. Functions that have no code of their own (interpreted, inlined, unknown
- * ones) get a reason. Returns 0 or STATUS_NO_MEMORY.
+ * ones) get a reason. Code that was moved lies where its last frame was, and its times are those of
+ * the places where it had frames. Returns 0 or STATUS_NO_MEMORY.
  */
 int load_listing(struct load *load, const struct profile *profile, uint32_t function,
 		 struct listing *listing);
 
 /* The name of what the function's code calls or jumps to at an address (as in listing.start_avma:
- * of the process, or as linked), "" where nobody knows. Lives as long as the load.
+ * of the process, or as linked), with "+0x10" where it is not its start; "" where nobody knows.
+ * Lives as long as the load.
  */
 const char *load_listing_target(struct load *load, const struct profile *profile, uint32_t function,
 				uint64_t address);
@@ -31,7 +33,10 @@ const char *load_listing_target(struct load *load, const struct profile *profile
  * `paths`, at the path itself (not with options.self_contained).
  */
 struct load_source_places {
-	/* Each "FOLDER", or "OLD=NEW" for files whose path begins with OLD. */
+	/* Each "FOLDER", or "OLD=NEW" for files whose path begins with OLD. In a folder the longest
+	 * end of the path counts that leads to a file: FOLDER/a/b.c, FOLDER/b.c, or the one file
+	 * anywhere below that ends so (for a bare "Foo.java" the one of this name).
+	 */
 	const char *const *paths;
 	size_t path_count;
 };
@@ -42,7 +47,10 @@ struct load_source_text {
 	bool is_newer;     /* the file was changed after the recording was made */
 };
 
-/* `file` is as in frames and listings. Returns 0, STATUS_NOT_FOUND, or another negative status. */
+/* `file` is as in frames and listings; one without a leading slash is looked for beside the
+ * recording. Only plain files up to 16 MB are taken, in /tmp and the like only of root and
+ * ourselves. Returns 0, STATUS_NOT_FOUND, _TOO_BIG, _DENIED, or another negative status.
+ */
 int load_source(struct load *load, const struct load_source_places *places, const char *file,
 		struct load_source_text *source);
 
