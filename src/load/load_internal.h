@@ -133,6 +133,12 @@ struct resolved {
 };
 
 struct bpf_code;
+/* A folder that sources were looked for in. */
+struct source_folder {
+	uint32_t path; /* string; a slash is its last byte */
+	struct os_tree *tree;
+};
+
 struct chain_cache;
 struct frame_cache;
 struct place_cache;
@@ -197,7 +203,7 @@ struct load {
 	struct origins origins;                 /* of the profile that was filled last */
 	VECTOR(struct os_file) source_files;
 	struct idmap read_sources; /* by path (string): index into source_files + 1 */
-	struct source_tree *trees; /* of the folders that sources were looked for in */
+	VECTOR(struct source_folder) source_folders;
 	struct arena scratch;
 };
 
@@ -317,13 +323,8 @@ uint32_t load_find_piece(struct load *load, uint32_t code, uint64_t start_avma);
 /* Keeps a reader over a dump, for the pieces of the source. */
 int load_keep_reader(struct load *load, uint32_t source, struct bytes dump);
 
-/* source_tree.c: the files below the folders that sources are looked for in. */
-struct source_tree;
-/* The path of the one file there that ends in the most components of `path`, at least in `least`;
- * NULL where there is none, or several are as good. Lives as long as the load.
- */
-const char *source_tree_find(struct load *load, const char *folder, const char *path, size_t least);
-void source_trees_free(struct load *load);
+/* source_text.c */
+void load_sources_close(struct load *load);
 
 /* note.c */
 void load_add_note(struct load *load, bool is_warning, const char *format, ...)

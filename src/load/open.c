@@ -122,11 +122,7 @@ void load_close(struct load *load)
 		free(load->notes.items[i].text);
 	for (size_t i = 0; i < load->files.count; i++)
 		os_file_close(&load->files.items[i]);
-	for (size_t i = 0; i < load->source_files.count; i++)
-		os_file_close(&load->source_files.items[i]);
-	vector_clear(&load->source_files);
-	idmap_clear(&load->read_sources);
-	source_trees_free(load);
+	load_sources_close(load);
 	address_index_clear(&load->tried_dumps);
 	vector_clear(&load->objects);
 	vector_clear(&load->sources);

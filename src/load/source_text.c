@@ -4,8 +4,10 @@
 #include "format/perfdata/features.h"
 #include "load/listing.h"
 #include "load/load_internal.h"
+#include "os/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -123,38 +125,61 @@ static const char *behind_dots(const char *path)
 	return rest;
 }
 
+/* The files below a folder are listed once. NULL without memory. */
+static const struct os_tree *tree_of(struct load *load, const char *slashed)
+{
+	const uint32_t path = intern_text(&load->strings, slashed);
+	for (size_t i = 0; i < load->source_folders.count; i++)
+		if (load->source_folders.items[i].path == path)
+			return load->source_folders.items[i].tree;
+	struct source_folder *folder =
+	    path == INTERN_NONE ? NULL : vector_push(&load->source_folders);
+	if (!folder)
+		return NULL;
+	const int fd = open(slashed, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+	*folder = (struct source_folder){ .path = path, .tree = os_tree_read(fd, slashed) };
+	return folder->tree;
+}
+
+static const char *find_below(struct search *search, const char *slashed, const char *rest,
+			      size_t least)
+{
+	const struct os_tree *tree = tree_of(search->load, slashed);
+	if (!tree && !search->failure)
+		search->failure = STATUS_NO_MEMORY;
+	return tree ? os_tree_find(tree, rest, least) : NULL;
+}
+
 /* Programs are built or run elsewhere, so the beginning of a path may mean nothing here:
  * FOLDER/a/b/c.py, FOLDER/b/c.py, then a file anywhere below that ends like it, then FOLDER/c.py.
  */
+static bool try_slashed(struct search *search, const char *slashed)
+{
+	const struct bytes front = { (const uint8_t *)slashed, strlen(slashed) };
+	const bool is_bare = !strchr(search->file, '/');
+	const char *rest = behind_dots(search->file);
+	const char *all = rest;
+	for (; strchr(rest, '/'); rest = strchr(rest, '/') + 1)
+		if (try_joined(search, front, rest))
+			return true;
+	const char *below = find_below(search, slashed, all, is_bare ? 1 : 2);
+	/* Without directories to go by, the file at the top is meant. */
+	if ((is_bare || !below) && *rest && try_joined(search, front, rest))
+		return true;
+	return below && try_path(search, below);
+}
+
 static bool try_folder(struct search *search, const char *folder)
 {
+	struct sink slashed = { .limit = PATH_MAX };
 	size_t size = strlen(folder);
 	while (size && folder[size - 1] == '/')
 		size--;
-	struct sink front = { 0 };
-	sink_put(&front, folder, size);
-	sink_cstr(&front, "/");
-	if (!has_memory(search, &front)) {
-		sink_clear(&front);
-		return false;
-	}
-	const struct bytes slashed = { front.data, front.size - 1 };
-	const char *rest = behind_dots(search->file);
-	bool found = false;
-	for (; !found && strchr(rest, '/'); rest = strchr(rest, '/') + 1)
-		found = try_joined(search, slashed, rest);
-	front.data[size] = '\0';
-	const bool is_bare = !strchr(search->file, '/');
-	const char *below = found ? NULL
-				  : source_tree_find(search->load, (const char *)front.data,
-						     behind_dots(search->file), is_bare ? 1 : 2);
-	front.data[size] = '/';
-	/* Without directories to go by, the file at the top is meant. */
-	if (!found && (is_bare || !below))
-		found = *rest && try_joined(search, slashed, rest);
-	if (!found && below)
-		found = try_path(search, below);
-	sink_clear(&front);
+	sink_put(&slashed, folder, size);
+	sink_cstr(&slashed, "/");
+	const bool found =
+	    has_memory(search, &slashed) && try_slashed(search, (const char *)slashed.data);
+	sink_clear(&slashed);
 	return found;
 }
 
@@ -244,4 +269,15 @@ int load_source(struct load *load, const struct load_source_places *places, cons
 	if (found)
 		return 0;
 	return search.failure ? search.failure : STATUS_NOT_FOUND;
+}
+
+void load_sources_close(struct load *load)
+{
+	for (size_t i = 0; i < load->source_files.count; i++)
+		os_file_close(&load->source_files.items[i]);
+	for (size_t i = 0; i < load->source_folders.count; i++)
+		os_tree_free(load->source_folders.items[i].tree);
+	vector_clear(&load->source_files);
+	vector_clear(&load->source_folders);
+	idmap_clear(&load->read_sources);
 }

@@ -6,6 +6,7 @@
 #include "format/jitdump/debug.h"
 #include "format/jitdump/extensions.h"
 #include "os/file.h"
+#include "os/tree.h"
 #include "record/collector_internal.h"
 
 #include <fcntl.h>
@@ -31,7 +32,8 @@ struct sources {
 	struct intern names; /* of members that were written, and of paths that were tried */
 	struct idmap tried;  /* by process and path */
 	struct idmap written;
-	struct bytes last; /* path that was seen last: most are named again and again */
+	struct bytes last;           /* path that was seen last: most are named again and again */
+	struct os_tree *below_start; /* the files below where the recording began; NULL: not read */
 	uint32_t process;
 	int result;
 };
@@ -41,36 +43,56 @@ static bool begins_with(const char *path, const char *folder)
 	return strncmp(path, folder, strlen(folder)) == 0;
 }
 
-static int open_relative(const struct collector *c, const struct process *process, const char *path)
+/* Names that a compiler made relative to a root of sources (com/acme/Foo.java, work.erl): the one
+ * file below the folder where the command was started that ends so.
+ */
+static int open_below_start(struct sources *s, const char *path)
 {
+	const struct collector *c = s->c;
+	if (c->options.attached)
+		return -1;
+	const int start = c->directories.items[c->start_directory].fd;
+	if (!s->below_start)
+		s->below_start =
+		    os_tree_read(openat(start, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "");
+	if (strncmp(path, "./", 2) == 0 || strncmp(path, "../", 3) == 0 || !s->below_start)
+		return -1;
+	size_t components = 1;
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
+		components++;
+	const char *found = os_tree_find(s->below_start, path, components);
+	return found ? openat(start, found, OPEN_FLAGS) : -1;
+}
+
+static int open_relative(struct sources *s, const struct process *process, const char *path)
+{
+	const struct collector *c = s->c;
 	char cwd_path[32];
-	if (!process->is_plain)
+	if (!process->is_plain || c->start_directory == COLLECTOR_NONE)
 		return -1;
 	(void)snprintf(cwd_path, sizeof(cwd_path), "/proc/%d/cwd", process->pid);
 	const int cwd =
 	    process->end_ns == 0 ? open(cwd_path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (cwd < 0)
-		return c->start_directory == COLLECTOR_NONE
-			   ? -1
-			   : openat(c->directories.items[c->start_directory].fd, path, OPEN_FLAGS);
-	const int fd = openat(cwd, path, OPEN_FLAGS);
-	close(cwd);
-	return fd;
+	int fd =
+	    openat(cwd < 0 ? c->directories.items[c->start_directory].fd : cwd, path, OPEN_FLAGS);
+	if (cwd >= 0)
+		close(cwd);
+	return fd >= 0 ? fd : open_below_start(s, path);
 }
 
 /* A program can name any file. So one that is not ours is opened with the rights of its user, and
  * only what that user may read without being in a group counts.
  */
-static int open_with_rights_of(const struct collector *c, const struct process *process,
-			       const char *path)
+static int open_with_rights(struct sources *s, const char *path)
 {
+	const struct process *process = &s->c->processes.items[s->process];
 	const bool is_other = geteuid() == 0 && process->owner != 0;
 	if (geteuid() == 0 && !process->was_seen)
 		return -1;
 	if (is_other)
 		(void)setfsuid(process->owner);
 	const int fd = path[0] == '/' ? collector_open_as(process, path, OPEN_FLAGS)
-				      : open_relative(c, process, path);
+				      : open_relative(s, process, path);
 	if (is_other)
 		(void)setfsuid(0);
 	return fd;
@@ -122,7 +144,7 @@ static void try_source(struct sources *s, struct bytes file, const char *member)
 		(void)source_decode(path);
 	if (begins_with(path, "/proc/") || begins_with(path, "/sys/") || begins_with(path, "/dev/"))
 		return;
-	const int fd = open_with_rights_of(s->c, &s->c->processes.items[s->process], path);
+	const int fd = open_with_rights(s, path);
 	if (fd >= 0)
 		write_source(s, member, fd);
 }
@@ -228,6 +250,7 @@ int collector_write_sources(struct collector *c, struct bundle_writer *writer)
 				   "%zu source files are not in the recording: it holds no more "
 				   "than %d MB of them",
 				   c->totals.source_left_out_count, ALL_BYTES / MEGABYTE);
+	os_tree_free(s.below_start);
 	intern_clear(&s.names);
 	idmap_clear(&s.tried);
 	idmap_clear(&s.written);

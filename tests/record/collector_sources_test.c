@@ -176,6 +176,33 @@ static void test_what_is_relative(void **state)
 	assert_int_equal(collector_totals(scene->collector).source_count, 1);
 }
 
+/* As compilers name files by package. */
+static void test_what_is_relative_to_a_root_of_sources(void **state)
+{
+	struct scene *scene = *state;
+	struct sink dump = { 0 };
+	char before[4096];
+	static const char *const folders[] = { "src", "src/com", "src/com/acme", "other",
+					       "other/acme" };
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		assert_int_equal(mkdir(made(scene, "%s/%s", scene->place, folders[i]), 0755), 0);
+	source(scene, "src/com/acme/Foo.java", "foo\n");
+	source(scene, "other/acme/Foo.java", "other\n");
+	source(scene, "src/Bar.java", "bar\n");
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chdir(scene->place), 0);
+	begin(scene, &dump, true);
+	assert_int_equal(chdir(before), 0);
+	static const char *const names[] = { "com/acme/Foo.java", "Bar.java", "acme/Foo.java",
+					     "java/lang/Bar.java", "./Bar.java" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		put_code(&dump, names[i]);
+	end(scene, &dump);
+	expect_text(scene, "sources/relative/com/acme/Foo.java", "foo\n");
+	expect_text(scene, "sources/relative/Bar.java", "bar\n");
+	assert_int_equal(collector_totals(scene->collector).source_count, 2);
+}
+
 static void test_what_is_no_source_is_left_out(void **state)
 {
 	struct scene *scene = *state;
@@ -281,9 +308,13 @@ static void test_root_reads_as_the_programs_user(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_kind_of_record), TEST(test_only_on_demand),
-		TEST(test_what_is_relative),     TEST(test_what_is_no_source_is_left_out),
-		TEST(test_there_is_a_limit),     TEST(test_root_reads_as_the_programs_user),
+		TEST(test_every_kind_of_record),
+		TEST(test_only_on_demand),
+		TEST(test_what_is_relative),
+		TEST(test_what_is_relative_to_a_root_of_sources),
+		TEST(test_what_is_no_source_is_left_out),
+		TEST(test_there_is_a_limit),
+		TEST(test_root_reads_as_the_programs_user),
 	};
 	os_file_guard();
 	return cmocka_run_group_tests(tests, NULL, NULL);
