@@ -53,11 +53,27 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* "/lib/modules/6.1/kernel/net/nf-tables.ko.xz" is what kallsyms calls [nf_tables]. */
+static uint32_t module_name(struct load *load, const char *path)
+{
+	char name[128];
+	const char *base = base_name(path);
+	const size_t limit = sizeof(name) - 2;
+	size_t size = 0;
+	name[size++] = '[';
+	for (; *base && *base != '.' && size < limit; base++)
+		name[size++] = *base == '-' ? '_' : *base;
+	name[size++] = ']';
+	return intern_bytes(&load->strings, (struct bytes){ (const uint8_t *)name, size });
+}
+
 /* How reports call it. Files of memory keep perf's word for it. */
 static uint32_t short_name_of(struct load *load, const char *path, enum object_kind kind)
 {
 	if (kind == OBJECT_KERNEL && strcmp(path, "[kernel.kallsyms]") == 0)
 		return intern_text(&load->strings, "[kernel]");
+	if (kind == OBJECT_KERNEL && path[0] == '/')
+		return module_name(load, path);
 	if (kind == OBJECT_ANONYMOUS && path[0] == '/')
 		return intern_text(&load->strings, "[anon]");
 	return intern_text(&load->strings, base_name(path));

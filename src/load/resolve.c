@@ -298,12 +298,17 @@ static void answer_kernel(struct load *load, const struct address *a, struct ans
 	} else if (hit.layer == LAYER_CODE) {
 		name_by_code(load, a, &hit, answer);
 	} else {
+		/* Where a module lies is told beside the symbols. */
+		const bool is_module =
+		    hit.layer == LAYER_MAPPING && load->objects.items[hit.object].short_name !=
+						      intern_text(&load->strings, "[kernel]");
 		naming_unknown(
-		    load, INTERN_NONE,
+		    load, is_module ? hit.object : INTERN_NONE,
 		    table ? "no kernel symbol covers this address"
 			  : "no kernel symbols (kptr_restrict hides them, or another boot)",
 		    &answer->frame);
-		answer->frame.object_path = profile_intern(load, "[kernel.kallsyms]");
+		if (!is_module)
+			answer->frame.object_path = profile_intern(load, "[kernel.kallsyms]");
 	}
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/sink.h"
 #include "base/status.h"
+#include "os/bpf.h"
 #include "os/perf_event.h"
 #include "os/proc.h"
 #include "record/private_dir.h"
@@ -241,6 +242,20 @@ static uint64_t capabilities(void)
 	return bits;
 }
 
+static void examine_programs(struct doctor *doctor)
+{
+	struct doctor_finding programs = { .name = "bpf programs",
+					   .text = "their code and lines go into recordings" };
+	uint32_t id = 0;
+	const int got = os_bpf_next(&id);
+	if (got < 0 && got != STATUS_NOT_FOUND) {
+		programs.verdict = DOCTOR_LIMITED;
+		programs.text = "their code and lines cannot be read: that takes CAP_SYS_ADMIN";
+		programs.try = "sudo polyperf record ...";
+	}
+	add(doctor, programs);
+}
+
 static void examine_privileges(struct doctor *doctor)
 {
 	static const struct {
@@ -271,6 +286,7 @@ static void examine_privileges(struct doctor *doctor)
 		    "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep \"$(command -v polyperf)\"";
 	}
 	add(doctor, bpf);
+	examine_programs(doctor);
 	struct doctor_finding btf = { .name = "btf",
 				      .text = "the kernel describes its types "
 					      "(/sys/kernel/btf/vmlinux)" };

@@ -50,6 +50,25 @@ static void patch_time_conv(struct session *s)
 	sink_clear(&out);
 }
 
+static void tell_programs(const struct session *s)
+{
+	if (s->bpf.over_count)
+		say_warning(&s->say,
+			    "the code and lines of %llu BPF programs were left out: there are too "
+			    "many, or too large ones",
+			    (unsigned long long)s->bpf.over_count);
+	if (s->bpf.gone_count)
+		say_detail(&s->say, "%llu BPF programs were gone before their code could be read",
+			   (unsigned long long)s->bpf.gone_count);
+	if (s->bpf.is_denied && s->sideband.bpf)
+		say_detail(
+		    &s->say,
+		    "the code and lines of BPF programs are left out: CAP_SYS_ADMIN is missing");
+	else if (s->bpf.info_count)
+		say_detail(&s->say, "BPF: %u programs, %zu KB of code and lines", s->bpf.info_count,
+			   (s->bpf.infos.size + s->bpf.btfs.size) / 1024);
+}
+
 static int write_bundle(struct session *s)
 {
 	struct bundle_writer *writer;
@@ -101,6 +120,7 @@ int session_end(struct session *s)
 	session_detach(s);
 	patch_time_conv(s);
 	count_lost(s);
+	tell_programs(s);
 	const int result = finish(s);
 	if (result < 0) {
 		const int error = s->file.status == STATUS_IO ? s->file.error : errno;

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "format/btf/btf.h"
 #include "format/perfdata/bpf.h"
+#include "load/listing.h"
 #include "load/recording.h"
 #include "test.h"
 
@@ -276,6 +277,37 @@ static void test_code_and_texts(void **state)
 	recording_remove(&r);
 }
 
+static void test_listing(void **state)
+{
+	(void)state;
+	struct recording r;
+	begin(&r);
+	symbol_at(&r, 0, FIRST, NAME_1);
+	sample_at(&r, 100, FIRST + 4);
+	add_programs(&r, &program, 1);
+	recording_finish(&r);
+	struct load *load = open_load(&r, true);
+	struct profile profile = { 0 };
+	struct listing listing = { 0 };
+	assert_int_equal(load_profile(load, &profile), 0);
+	assert_int_equal(load_listing(load, &profile, profile.frames.items[0].function, &listing),
+			 0);
+	assert_null(listing.reason);
+	assert_int_equal(listing.start_avma, FIRST);
+	assert_int_equal(listing.code.size, CODE_SIZE);
+	assert_int_equal(listing.lines.count, 3);
+	assert_int_equal(listing.lines.items[1].offset, 4);
+	assert_int_equal(listing.lines.items[1].line, 3);
+	assert_string_equal(listing.lines.items[1].file, "util.h");
+	assert_string_equal(listing.lines.items[0].text, "\treturn mix(x);");
+	assert_string_equal(listing.lines.items[1].text, "return x * 31;");
+	assert_null(listing.lines.items[2].text);
+	listing_clear(&listing);
+	profile_clear(&profile);
+	load_close(load);
+	recording_remove(&r);
+}
+
 /* Kernels name the first function by the whole program's tag. */
 static void test_program_tag(void **state)
 {
@@ -417,9 +449,10 @@ static void test_changed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),       cmocka_unit_test(test_code_and_texts),
-		cmocka_unit_test(test_program_tag), cmocka_unit_test(test_one_place_twice),
-		cmocka_unit_test(test_without),     cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_lines),           cmocka_unit_test(test_code_and_texts),
+		cmocka_unit_test(test_listing),         cmocka_unit_test(test_program_tag),
+		cmocka_unit_test(test_one_place_twice), cmocka_unit_test(test_without),
+		cmocka_unit_test(test_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

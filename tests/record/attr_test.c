@@ -55,6 +55,22 @@ static void build_ids_are_never_asked_for(void **state)
 	assert_false(attr_for_samples(&all, &clock_event, &wants).build_id);
 }
 
+/* Of all that happens on a CPU it tells nothing else: other processes are not ours to record. */
+static void programs_are_told_of_alone(void **state)
+{
+	(void)state;
+	const struct attr_wants wants = { .frequency_hz = 999, .inherit = true };
+	struct perf_event_attr sideband = attr_for_sideband(&all, &wants);
+	sideband.enable_on_exec = sideband.disabled = 1;
+	const struct perf_event_attr attr = attr_for_programs(&sideband);
+	assert_true(attr.ksymbol && attr.bpf_event);
+	assert_false(attr.mmap || attr.mmap2 || attr.mmap_data || attr.comm || attr.comm_exec ||
+		     attr.task || attr.namespaces || attr.text_poke);
+	assert_false(attr.inherit || attr.disabled || attr.enable_on_exec);
+	assert_int_equal(attr.sample_type, sideband.sample_type);
+	assert_true(attr.sample_id_all && attr.use_clockid);
+}
+
 static void old_kernels_are_asked_for_nothing_new(void **state)
 {
 	(void)state;
@@ -117,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_events_have_the_same_fields),
 		cmocka_unit_test(build_ids_are_never_asked_for),
+		cmocka_unit_test(programs_are_told_of_alone),
 		cmocka_unit_test(old_kernels_are_asked_for_nothing_new),
 		cmocka_unit_test(user_only_leaves_the_kernel_out),
 		cmocka_unit_test(rates),
