@@ -167,6 +167,7 @@ void debuginfo_close(struct debuginfo *info)
 	vector_clear(&info->code);
 	vector_clear(&info->unit_spans);
 	sink_clear(&info->folder);
+	intern_clear(&info->paths);
 	free(info);
 }
 
@@ -195,7 +196,8 @@ static bool put_line(const struct unit *unit, uint64_t svma, struct debuginfo_pl
 	return true;
 }
 
-static bool put_scopes(struct unit *unit, uint64_t svma, struct debuginfo_place *place)
+static bool put_scopes(struct debuginfo *info, struct unit *unit, uint64_t svma,
+		       struct debuginfo_place *place)
 {
 	const struct span *span = span_find(&unit->spans, svma);
 	uint64_t start_svma;
@@ -217,7 +219,8 @@ static bool put_scopes(struct unit *unit, uint64_t svma, struct debuginfo_place 
 	}
 	place->scope_count = count < DEBUGINFO_SCOPES ? count : DEBUGINFO_SCOPES;
 	for (uint32_t i = 0; i < place->scope_count; i++)
-		place->scopes[i] = *unit_scope(unit, chain[(count - 1 - i) % DEBUGINFO_SCOPES]);
+		place->scopes[i] =
+		    *unit_scope(info, unit, chain[(count - 1 - i) % DEBUGINFO_SCOPES]);
 	return true;
 }
 
@@ -236,5 +239,5 @@ bool debuginfo_find(struct debuginfo *info, uint64_t svma, struct debuginfo_plac
 	place->start_svma = span->start_svma;
 	place->end_svma = span->end_svma;
 	const bool has_line = put_line(unit, svma, place);
-	return put_scopes(unit, svma, place) || has_line;
+	return put_scopes(info, unit, svma, place) || has_line;
 }

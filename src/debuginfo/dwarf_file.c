@@ -24,10 +24,12 @@ bool dwarf_file_has_units(const struct elf_image *image)
 	return false;
 }
 
-static bool is_split(const struct elf_image *image)
+/* Objects that are not linked need their relocations; nothing of them is ever mapped. */
+static bool is_unlinked(const struct elf_image *image)
 {
 	struct elf_section section;
-	return elf_section_named(image, ".debug_info.dwo", &section);
+	return elf_section_named(image, ".rela.debug_info", &section) ||
+	       elf_section_named(image, ".rel.debug_info", &section);
 }
 
 static struct bytes section_of(const struct elf_image *image, const char *kind)
@@ -46,8 +48,7 @@ static int begin(struct dwarf_file *file)
 {
 	if (!dwarf_file_has_units(&file->image))
 		return STATUS_NOT_FOUND;
-	/* Objects that are not linked need their relocations; nothing of them is ever mapped. */
-	if (file->image.header.e_type == ET_REL && !is_split(&file->image))
+	if (is_unlinked(&file->image))
 		return STATUS_UNSUPPORTED;
 	const int got = unpack_debug_sections(&file->image, &file->unpacked);
 	if (got < 0)

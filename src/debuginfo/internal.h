@@ -2,6 +2,7 @@
 #ifndef DEBUGINFO_INTERNAL_H
 #define DEBUGINFO_INTERNAL_H
 
+#include "base/intern.h"
 #include "base/sink.h"
 #include "debuginfo/debuginfo.h"
 #include "debuginfo/dwarf_file.h"
@@ -28,8 +29,9 @@ struct scope {
 };
 
 struct unit {
-	Dwarf_Die die;  /* with the lines; where it is split, of the skeleton */
-	size_t die_off; /* in .debug_info */
+	Dwarf_Die die;      /* with the lines; where it is split, of the skeleton */
+	const char *folder; /* where it was compiled; "" */
+	size_t die_off;     /* in .debug_info */
 	size_t end_off;
 	bool has_ranges;
 	bool was_read;
@@ -49,6 +51,7 @@ struct debuginfo {
 	struct span_table code;
 	VECTOR(struct unit) units;
 	struct span_table unit_spans; /* values count from the last unit: the first one wins */
+	struct intern paths;          /* that had to be put together */
 	/* Hostile files can mean the same bytes again and again; honest ones do not. */
 	uint64_t range_budget;
 	uint64_t die_budget;
@@ -61,8 +64,13 @@ int units_find(struct debuginfo *info);
 /* Fills the tables of a unit. False without memory. */
 bool unit_read(struct debuginfo *info, struct unit *unit);
 
+/* A source file as far as it is known where it is: libdw leaves the names that are relative to the
+ * unit's folder alone where that is relative too. Lives as long as the debuginfo; NULL is "".
+ */
+const char *unit_path(struct debuginfo *info, struct unit *unit, const char *file);
+
 /* lines.c, scopes.c. The reader is for the unit that `first` belongs to. False without memory. */
-bool unit_read_lines(struct unit *unit);
+bool unit_read_lines(struct debuginfo *info, struct unit *unit);
 struct scope_walk {
 	struct debuginfo *info;
 	struct unit *unit;
@@ -73,7 +81,7 @@ bool unit_read_scopes(const struct scope_walk *walk, const Dwarf_Die *first);
 void unit_clear(struct unit *unit);
 
 const struct line_row *unit_row(const struct unit *unit, uint64_t svma);
-const struct debuginfo_scope *unit_scope(struct unit *unit, uint32_t index);
+const struct debuginfo_scope *unit_scope(struct debuginfo *info, struct unit *unit, uint32_t index);
 
 /* split.c: the unit of the .dwo that a skeleton means. False where it is not there. */
 bool split_find(struct debuginfo *info, Dwarf_Die *skeleton, Dwarf_Die *unit,

@@ -1,12 +1,32 @@
 #include "debuginfo/internal.h"
 
+const char *unit_path(struct debuginfo *info, struct unit *unit, const char *file)
+{
+	const size_t size = strlen(unit->folder);
+	if (!file)
+		return "";
+	if (file[0] == '/' || !size ||
+	    (strncmp(file, unit->folder, size) == 0 && file[size] == '/'))
+		return file;
+	struct sink path = { 0 };
+	sink_text(&path, unit->folder);
+	sink_text(&path, "/");
+	sink_text(&path, file);
+	const uint32_t id =
+	    sink_failed(&path) ? INTERN_NONE : intern_bytes(&info->paths, sink_bytes(&path));
+	sink_clear(&path);
+	return id == INTERN_NONE ? file : intern_get(&info->paths, id);
+}
+
 /* libdw gives the rows of all sequences in order of their addresses, of equal ones the last one of
  * the program last, behind the end of a sequence before it.
  */
-bool unit_read_lines(struct unit *unit)
+bool unit_read_lines(struct debuginfo *info, struct unit *unit)
 {
 	Dwarf_Lines *lines;
 	size_t count;
+	const char *last_file = NULL;
+	const char *path = "";
 	if (dwarf_getsrclines(&unit->die, &lines, &count) != 0)
 		return true;
 	if (!vector_reserve(&unit->rows, count))
@@ -30,7 +50,11 @@ bool unit_read_lines(struct unit *unit)
 		if (is_end)
 			continue;
 		const char *file = dwarf_linesrc(line, NULL, NULL);
-		row->file = file ? file : "";
+		/* Mostly it is that of the row before. */
+		if (file != last_file)
+			path = unit_path(info, unit, file);
+		last_file = file;
+		row->file = path;
 		row->line = number > 0 ? (uint32_t)number : 0;
 		row->column = column > 0 ? (uint32_t)column : 0;
 	}

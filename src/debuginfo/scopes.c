@@ -172,7 +172,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned name)
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-const struct debuginfo_scope *unit_scope(struct unit *unit, uint32_t index)
+const struct debuginfo_scope *unit_scope(struct debuginfo *info, struct unit *unit, uint32_t index)
 {
 	struct scope *scope = &unit->scopes.items[index];
 	if (scope->was_named)
@@ -183,7 +183,7 @@ const struct debuginfo_scope *unit_scope(struct unit *unit, uint32_t index)
 	    unit->files ? dwarf_filesrc(unit->files, number_of(die, DW_AT_call_file), NULL, NULL)
 			: NULL;
 	scope->told = (struct debuginfo_scope){ .name = name_of(die),
-						.call_file = file ? file : "",
+						.call_file = unit_path(info, unit, file),
 						.call_line = number_of(die, DW_AT_call_line),
 						.call_column = number_of(die, DW_AT_call_column) };
 	return &scope->told;

@@ -127,8 +127,12 @@ bool unit_read(struct debuginfo *info, struct unit *unit)
 {
 	struct range_reader reader = { .code = &info->code, .budget = &info->range_budget };
 	uint8_t type = 0;
+	Dwarf_Attribute folder;
+	const char *text =
+	    dwarf_attr(&unit->die, DW_AT_comp_dir, &folder) ? dwarf_formstring(&folder) : NULL;
+	unit->folder = text ? text : "";
 	unit->was_read = true;
-	if (!range_reader_init(&reader, info->object, &unit->die) || !unit_read_lines(unit))
+	if (!range_reader_init(&reader, info->object, &unit->die) || !unit_read_lines(info, unit))
 		return false;
 	if (dwarf_getsrcfiles(&unit->die, &unit->files, &unit->file_count) != 0)
 		unit->files = NULL;

@@ -21,8 +21,9 @@ static const uint64_t MOST_UNPACKED_BYTES = (uint64_t)8 << 30;
 struct part {
 	const char *name;
 	struct bytes bytes; /* as they are in the file, without a header of packing */
-	uint32_t packing;   /* ELFCOMPRESS_*; 0: it is not packed */
-	uint64_t size;      /* unpacked */
+	bool is_packed;
+	uint32_t packing; /* ELFCOMPRESS_* */
+	uint64_t size;    /* unpacked */
 };
 
 struct parts {
@@ -45,6 +46,7 @@ static bool read_gnu_header(struct part *part)
 	part->size = cursor_u64(&c);
 	if (cursor_failed(&c) || memcmp(magic.data, "ZLIB", 4) != 0)
 		return false;
+	part->is_packed = true;
 	part->packing = ELFCOMPRESS_ZLIB;
 	part->bytes = cursor_take(&c, cursor_left(&c));
 	return true;
@@ -58,6 +60,7 @@ static bool read_header(struct part *part, const struct elf_image *image,
 	    image->header.e_ident[EI_CLASS] == ELFCLASS64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 	if (part->bytes.size < size || !gelf_getchdr(section->scn, &header))
 		return false;
+	part->is_packed = true;
 	part->packing = header.ch_type;
 	part->size = header.ch_size;
 	part->bytes = (struct bytes){ part->bytes.data + size, part->bytes.size - size };
@@ -76,7 +79,7 @@ static int read_part(struct part *part, const struct elf_image *image,
 		is_whole = read_gnu_header(part);
 	if (!is_whole)
 		return STATUS_CORRUPT;
-	if (part->packing && part->size > part->bytes.size * MOST_A_BYTE + SMALL)
+	if (part->is_packed && part->size > part->bytes.size * MOST_A_BYTE + SMALL)
 		return STATUS_TOO_BIG;
 	return STATUS_OK;
 }
@@ -94,8 +97,8 @@ static int read_parts(struct parts *parts, const struct elf_image *image)
 		const int got = part ? read_part(part, image, &section) : STATUS_NO_MEMORY;
 		if (got < 0)
 			return got;
-		packed += part->packing != 0;
-		total += part->packing ? part->size : 0;
+		packed += part->is_packed;
+		total += part->is_packed ? part->size : 0;
 		if (total > MOST_UNPACKED_BYTES)
 			return STATUS_TOO_BIG;
 	}
@@ -109,10 +112,11 @@ static int unpack(const struct part *part, struct sink *out)
 		return STATUS_NO_MEMORY;
 	const struct bytes in = part->bytes;
 	uLongf size = (uLongf)part->size;
-	switch (part->packing) {
-	case 0:
+	if (!part->is_packed) {
 		memcpy(room, in.data, in.size);
 		return STATUS_OK;
+	}
+	switch (part->packing) {
 	case ELFCOMPRESS_ZLIB:
 		return uncompress(room, &size, in.data, in.size) == Z_OK && size == part->size
 			   ? STATUS_OK
