@@ -56,12 +56,12 @@ class Server:
         self.environment = {**os.environ, "DEBUGINFOD_URLS": f"http://127.0.0.1:{PORT}",
                             "DEBUGINFOD_CACHE_PATH": str(state / "client")}
 
-    def wait_for(self, build_id):
+    def wait_for(self, build_id, what="executable"):
         """The server scans the folder first."""
         for _ in range(600):
             try:
                 with urllib.request.urlopen(
-                        f"http://127.0.0.1:{PORT}/buildid/{build_id}/executable") as answer:
+                        f"http://127.0.0.1:{PORT}/buildid/{build_id}/{what}") as answer:
                     return answer.status == 200
             except (urllib.error.URLError, ConnectionError):
                 if self.process.poll() is not None:
