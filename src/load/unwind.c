@@ -22,15 +22,16 @@ static void find_place(void *context, const struct unwind_frame *frame, struct u
 	const struct address address = { .pid = walk->sample->pid,
 					 .avma = frame->avma,
 					 .time_ns = walk->sample->time_ns };
-	place_find(walk->load, &address, &walk->place);
-	if (walk->place.kind == PLACE_ROW) {
+	walk->place = place_find(walk->load, &address);
+	if (walk->words)
+		walk->words[frame->index] = 0;
+	if (walk->place->kind == PLACE_ROW) {
 		how->code = UNWIND_RULE;
-		how->rule = walk->place.row;
-		how->is_vouched_for = true;
+		how->row = &walk->place->row;
 	} else {
 		shape_find(walk, frame, how);
 	}
-	how->is_interpreter = walk->place.is_interpreter;
+	how->is_interpreter = walk->place->is_interpreter;
 }
 
 /* A dump that stopped short of what was wanted holds all that the stack has. */
@@ -48,16 +49,16 @@ static enum profile_end end_of(const struct walk *walk, enum unwind_end end)
 		return PROFILE_END_TOO_DEEP;
 	case UNWIND_UNKNOWN_CODE:
 	case UNWIND_NO_CFI:
-		return walk->place.end;
+		return walk->place->end;
 	case UNWIND_TRUNCATED:
-		if (is_cut(walk->sample) && walk->place.kind != PLACE_MAPPED)
+		if (is_cut(walk->sample) && walk->place->kind != PLACE_MAPPED)
 			return PROFILE_END_TRUNCATED;
 		break;
 	default:
 		break;
 	}
 	/* Of what was only guessed, more cannot be said than that nothing tells. */
-	return walk->place.kind == PLACE_ROW ? PROFILE_END_BAD_FRAME : walk->place.end;
+	return walk->place->kind == PLACE_ROW ? PROFILE_END_BAD_FRAME : walk->place->end;
 }
 
 size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample,
@@ -74,8 +75,6 @@ size_t load_unwound_words(struct load *load, const struct perfdata_sample *sampl
 	if (!sample->user_regs_abi)
 		return 0;
 	unwound->end = PROFILE_END_NOT_UNWOUND;
-	if (unwound->words)
-		memset(unwound->words, 0, unwound->limit * sizeof(*unwound->words));
 	read_registers(load, sample, &state);
 	if (!unwind_get(&state.registers, unwind_sp(state.machine), &state.stack_avma))
 		return 0;

@@ -34,12 +34,12 @@ struct place {
 struct walk {
 	struct load *load;
 	const struct perfdata_sample *sample;
-	uint64_t *words;    /* of struct unwound */
-	struct place place; /* of the frame under way */
+	uint64_t *words;           /* of struct unwound */
+	const struct place *place; /* of the frame under way; NULL: there was none yet */
 };
 
-/* Answers are kept with the interval of time in which they hold. */
-void place_find(struct load *load, const struct address *address, struct place *place);
+/* Never NULL; good until the next call. */
+const struct place *place_find(struct load *load, const struct address *address);
 
 /* unwind_table.c: NULL where there is none. A table lives as long as the load. */
 struct cfi_table *table_of_object(struct load *load, uint32_t object);

@@ -102,19 +102,20 @@ static void look_up(struct load *load, const struct address *address, struct cac
 		place_in_mapping(load, address->avma, &decision.hit, &entry->place);
 }
 
-void place_find(struct load *load, const struct address *address, struct place *place)
+const struct place *place_find(struct load *load, const struct address *address)
 {
-	struct cached_place here = { .pid = address->pid, .avma = address->avma };
+	static const struct place nothing = { .kind = PLACE_UNKNOWN,
+					      .end = PROFILE_END_UNKNOWN_CODE };
 	if (!load->places)
 		load->places = calloc(1, sizeof(*load->places));
+	if (!load->places)
+		return &nothing;
 	struct cached_place *entry =
-	    load->places
-		? &load->places->entries[hash_mix(address->avma, address->pid) % CACHE_SIZE]
-		: &here;
+	    &load->places->entries[hash_mix(address->avma, address->pid) % CACHE_SIZE];
 	if (entry->avma != address->avma || entry->pid != address->pid ||
 	    address->time_ns < entry->valid_from_ns || address->time_ns >= entry->valid_to_ns) {
-		*entry = here;
+		*entry = (struct cached_place){ .pid = address->pid, .avma = address->avma };
 		look_up(load, address, entry);
 	}
-	*place = entry->place;
+	return &entry->place;
 }

@@ -159,7 +159,7 @@ static bool find_luajit(const struct walk *walk, const struct unwind_frame *fram
 static bool find_python(const struct walk *walk, struct unwind_place *how)
 {
 	static const uint8_t push_bp = 0x55;
-	const struct bytes code = walk->place.code;
+	const struct bytes code = walk->place->code;
 	if (code.size && memchr(code.data, push_bp, code.size < 5 ? code.size : 5))
 		return false;
 	how->code = UNWIND_STUB;
@@ -169,11 +169,11 @@ static bool find_python(const struct walk *walk, struct unwind_place *how)
 static bool find_by_runtime(const struct walk *walk, const struct unwind_frame *frame,
 			    struct unwind_place *how)
 {
-	if (walk->place.runtime == RUNTIME_PYTHON)
+	if (walk->place->runtime == RUNTIME_PYTHON)
 		return find_python(walk, how);
 	if (frame->machine != UNWIND_X86_64)
 		return false;
-	switch (walk->place.runtime) {
+	switch (walk->place->runtime) {
 	case RUNTIME_RUBY:
 		return find_ruby(walk, frame, how);
 	case RUNTIME_PHP:
@@ -206,7 +206,7 @@ static struct bytes code_behind(const struct place *place, uint64_t avma)
 
 void shape_find(const struct walk *walk, const struct unwind_frame *frame, struct unwind_place *how)
 {
-	const struct place *place = &walk->place;
+	const struct place *place = walk->place;
 	const uint64_t pc_avma = frame->is_exact ? frame->avma : frame->avma + 1;
 	if (place->kind == PLACE_UNKNOWN)
 		return;

@@ -47,10 +47,10 @@ static enum unwind_end step_by(struct unwind_step *s, const struct unwind_place 
 		if (code == UNWIND_UNKNOWN || code == UNWIND_CFI)
 			return UNWIND_NO_CFI;
 	}
-	*is_guess = code != UNWIND_RULE || !place->is_vouched_for;
+	*is_guess = code != UNWIND_RULE || !place->row;
 	switch (code) {
 	case UNWIND_RULE:
-		return unwind_step(s, &place->rule);
+		return unwind_step(s, place->row ? place->row : &place->rule);
 	case UNWIND_FRAME_POINTER:
 	case UNWIND_INTERPRETER:
 		return step_frame_pointer(s, is_innermost);

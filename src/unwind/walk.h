@@ -37,8 +37,10 @@ struct unwind_place {
 	struct cfi_table *table;    /* UNWIND_CFI */
 	uint64_t svma;              /* of the address that was asked for */
 	struct cfi_row rule;        /* UNWIND_RULE */
-	bool is_vouched_for;        /* UNWIND_RULE: from a table, and no guess */
-	bool is_interpreter;        /* `interpreter` is called, however the frame is found */
+	/* UNWIND_RULE: instead of `rule`, one that the caller keeps, from a table: it is no guess.
+	 */
+	const struct cfi_row *row;
+	bool is_interpreter; /* `interpreter` is called, however the frame is found */
 };
 
 /* A frame whose registers and words can be read; lives for the call. */
