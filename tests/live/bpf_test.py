@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
@@ -21,7 +22,8 @@ import live
 import polyperf
 
 SOURCE = HERE / "workloads" / "work.bpf.c"
-FRAME = re.compile(r"\s*\d+ +\d+\.\d+:\s+([0-9a-f]+) (bpf_prog_[0-9a-f]{16}_\w+)$")
+Leaf = collections.namedtuple("Leaf", "time address name place")
+FRAME = re.compile(r"\s*\d+ +(\d+\.\d+):\s+([0-9a-f]+) (bpf_prog_[0-9a-f]{16}_\w+)$")
 LINE = re.compile(r"  (\S.*):(\d+)$")
 PROGRAM = re.compile(r"^# bpf_prog_info (\d+):", re.M)
 
@@ -88,7 +90,7 @@ def build(place):
 
 
 def leaf_lines(program, recording):
-    """Of each sample in a program: address, name, and (file, line) or None."""
+    """Of each sample in a program; its place is (file, line), or None."""
     text = polyperf.run(program, "script", "-i", recording, "-G", "--ns", "-F",
                         "tid,time,ip,sym,srcline").stdout.split("\n")
     leaves = []
@@ -96,20 +98,25 @@ def leaf_lines(program, recording):
         found = FRAME.match(line)
         if found:
             place = LINE.match(after)
-            leaves.append((int(found[1], 16), found[2], place and (place[1], int(place[2]))))
+            leaves.append(Leaf(float(found[1]), int(found[2], 16), found[3],
+                               place and (place[1], int(place[2]))))
     return leaves
 
 
 def line_faults(leaves, truth, minimum):
-    """Each address is of one program, or the truth could not be told."""
-    counts = collections.Counter(name.split("_", 3)[3] for _, name, _ in leaves)
+    """`truth` is a list of (time from which on it holds, lines of addresses)."""
+    counts = collections.Counter(leaf.name.split("_", 3)[3] for leaf in leaves)
     print(f"  {len(leaves)} samples in programs: {dict(counts)}")
-    wrong = [f"{address:x} {name}: {place}, libbpf says {truth.get(address)}"
-             for address, name, place in leaves if place != truth.get(address)]
+    wrong = []
+    for leaf in leaves:
+        lines = [lines for since, lines in truth if since <= leaf.time][-1]
+        if leaf.place != lines.get(leaf.address):
+            wrong.append(f"{leaf.address:x} {leaf.name}: {leaf.place}, "
+                         f"libbpf says {lines.get(leaf.address)}")
     faults = [f"{len(wrong)} of {len(leaves)} lines are wrong: {wrong[:3]}"] if wrong else []
     if counts["alpha"] < minimum or counts["warm"] < minimum:
         faults.append(f"too few samples: {dict(counts)}")
-    if len({place for _, _, place in leaves}) < 4:
+    if len({leaf.place for leaf in leaves}) < 4:
         faults.append("fewer than four lines were seen")
     if not 1.2 < counts["alpha"] / max(counts["beta"], 1) < 3.5:
         faults.append(f"alpha takes twice as long as beta: {dict(counts)}")
@@ -134,10 +141,10 @@ def perf_faults(program, place, recording, leaves, ids):
             faults.append(f"{file.name}: perf finds no BTF")
         text = polyperf.run(perf, "script", "-G", "-F", "ip,sym", "-i", file).stdout
         named = collections.Counter(re.findall(r"bpf_prog_[0-9a-f]{16}_\w+", text))
-        if named != collections.Counter(name for _, name, _ in leaves):
+        if named != collections.Counter(leaf.name for leaf in leaves):
             faults.append(f"{file.name}: perf names {named}")
     # Perf joins addresses to programs by BPF_EVENTs; what it says next depends on how it was built.
-    name = collections.Counter(name for _, name, _ in leaves).most_common(1)[0][0]
+    name = collections.Counter(leaf.name for leaf in leaves).most_common(1)[0][0]
     done = subprocess.run([perf, "annotate", "--stdio", "-i", str(recording), name],
                           capture_output=True, text=True, errors="replace")
     if "x = mix" not in done.stdout and "BPF annotation" not in done.stderr:
@@ -155,7 +162,7 @@ def record_options(program, recording):
 def before(program, burn, place):
     made = build(place)
     client = Burn(burn, made)
-    truth = client.lines()
+    truth = [(0, client.lines())]
     recording = place.out / "recording.data"
     recorder = subprocess.Popen(list(map(str, (
         *record_options(program, recording), "-p", client.process.pid, "--", "sleep", "60"))),
@@ -172,24 +179,22 @@ def before(program, burn, place):
 
 
 def during(program, burn, place):
-    """The second time they lie elsewhere, or where the first ones were."""
+    """The second time they lie elsewhere, or where others of the first ones were."""
     made = build(place)
     recording = place.out / "recording.data"
     client = Burn(*record_options(program, recording), "--", burn, made, env=place.environment)
     ids = set(client.ids.values())
-    truth = client.lines()
+    truth = [(0, client.lines())]
     client.run()
     client.reload()
     ids |= set(client.ids.values())
-    for address, line in client.lines().items():
-        if truth.setdefault(address, line) != line:
-            truth[address] = None
+    # Nothing runs before it is asked to. The recording has the same clock.
+    truth.append((time.monotonic(), client.lines()))
     client.run()
     client.end()
-    # An address that was of two lines proves nothing.
-    leaves = [leaf for leaf in leaf_lines(program, recording) if truth.get(leaf[0], 0) is not None]
-    return (line_faults(leaves, truth, 100) +
-            perf_faults(program, place, recording, leaf_lines(program, recording), ids))
+    leaves = leaf_lines(program, recording)
+    return (line_faults(leaves, truth, 50) +
+            perf_faults(program, place, recording, leaves, ids))
 
 
 def elsewhere(program, burn, place):
