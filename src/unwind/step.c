@@ -47,7 +47,8 @@ static bool is_sound(const struct unwind_step *s, const struct cfi_row *row, uin
 	if (row->is_signal || !unwind_get(&s->registers, unwind_sp(s->machine), &sp))
 		return true;
 	/* A leaf may have nothing on the stack: all of aarch64's, vfork() of x86-64. */
-	return (cfa > sp || (cfa == sp && s->is_exact)) && cfa - sp < STACK_LIMIT;
+	const bool may_be_empty = s->is_exact && !row->plain_return;
+	return (cfa > sp || (cfa == sp && may_be_empty)) && cfa - sp < STACK_LIMIT;
 }
 
 static enum unwind_end value_of(const struct unwind_step *s, const struct cfi_row *row,
