@@ -36,7 +36,8 @@ static uint32_t keep_row(struct cfi_table *table, const struct cfi_row *row)
 	struct cfi_row *kept = rules ? vector_push(&table->distinct) : NULL;
 	if (!kept)
 		return CFI_NO_ROW;
-	memcpy(rules, row->rules, count * sizeof(*rules));
+	if (count)
+		memcpy(rules, row->rules, count * sizeof(*rules));
 	*kept = *row;
 	kept->rules = rules;
 	*slot = (uint32_t)table->distinct.count;
@@ -102,5 +103,7 @@ void cfi_make_rows(struct cfi_table *table, struct cfi_function *f)
 					     .end_svma = f->start_svma + f->size,
 					     .put = put_row,
 					     .context = &making };
-	(void)cfi_program_run(&program);
+	/* Without the rest the last row would seem to hold to the end. */
+	if (!cfi_program_run(&program))
+		f->row_count = 0;
 }
