@@ -73,7 +73,8 @@ static void put_place(struct code *c, const struct annotate_row *row)
 	const uint32_t line = entry ? entry->line : 0;
 	const uint32_t scope = entry ? entry->scope : 0;
 	const bool is_new = !c->has_place || (file && file != c->file) || line != c->line;
-	if (!c->version->listing.lines.count)
+	/* Samples that are nowhere in the code are of no line. */
+	if (!c->version->listing.lines.count || (!row->size && !row->line))
 		return;
 	if (scope != c->scope)
 		put_scopes(c, row, scope);

@@ -146,6 +146,8 @@ static void put_hottest(struct text_out *t, const struct annotate_version *versi
 {
 	const annotate_lines *lines = &version->lines;
 	const struct annotate_line *last = NULL;
+	if (lines->count < 2)
+		return;
 	for (int shown = 0; shown < HOTTEST_LINES; shown++) {
 		const struct annotate_line *best = NULL;
 		for (size_t i = 0; i < lines->count; i++) {

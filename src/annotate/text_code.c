@@ -123,7 +123,8 @@ static void put_place(struct code_view *v, const struct annotate_row *row)
 	const struct listing_line *entry = place_line(v->version, row, &file);
 	const uint32_t line = entry ? entry->line : 0;
 	const uint32_t scope = entry ? entry->scope : 0;
-	if (!v->version->listing.lines.count && !v->version->listing.scopes.count)
+	/* Samples that are nowhere in the code are of no line. */
+	if (!v->version->listing.lines.count || (!row->size && !row->line))
 		return;
 	const bool is_new = !v->has_place || (file && file != v->file) || line != v->line;
 	const bool moves = scope != v->scope;
@@ -256,11 +257,11 @@ static bool is_wanted(const struct code_view *v, const struct annotate_row *row)
 	const struct annotate_options *options = v->t->options;
 	const uint32_t only_line = v->t->doc->choice->line;
 	uint32_t file = 0;
-	if (row->count.samples &&
-	    annotate_percent(&row->count, &v->version->count) >= options->percent_limit)
+	if (options->percent_limit > 0)
+		return row->count.samples &&
+		       annotate_percent(&row->count, &v->version->count) >= options->percent_limit;
+	if (!only_line || row->count.samples)
 		return true;
-	if (!only_line)
-		return options->percent_limit <= 0;
 	const struct listing_line *entry = place_line(v->version, row, &file);
 	return entry && entry->line == only_line &&
 	       annotate_is_file(v->t->doc->choice, annotate_file_name(v->t->doc, file));

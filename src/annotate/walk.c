@@ -53,6 +53,20 @@ static void around(const struct part *part, uint32_t line, uint64_t *from, uint6
 		*to = known;
 }
 
+static bool is_anchor(const struct part *part, const struct annotate_line *line)
+{
+	const struct walk *walk = part->walk;
+	return annotate_percent(&line->count, walk->whole) >= walk->options->percent_limit;
+}
+
+static bool has_anchors(const struct part *part)
+{
+	for (size_t i = 0; i < part->count; i++)
+		if (is_anchor(part, &part->lines[i]))
+			return true;
+	return false;
+}
+
 static void tell_anchors(const struct part *part)
 {
 	const struct walk *walk = part->walk;
@@ -61,7 +75,7 @@ static void tell_anchors(const struct part *part)
 		const struct annotate_line *line = &part->lines[i];
 		uint64_t from;
 		uint64_t to;
-		if (annotate_percent(&line->count, walk->whole) < walk->options->percent_limit)
+		if (!is_anchor(part, line))
 			continue;
 		if (!line->line) {
 			walk->line(walk->context, &(struct walk_line){ .line = line });
@@ -86,6 +100,8 @@ void annotate_walk_lines(const struct walk *walk)
 		while (first + part.count < lines->count &&
 		       part.lines[part.count].file == part.file)
 			part.count++;
+		if (!walk->only_line && !has_anchors(&part))
+			continue;
 		walk->file(walk->context, part.file);
 		if (walk->only_line) {
 			uint64_t from;

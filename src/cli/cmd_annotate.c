@@ -4,6 +4,7 @@
 #include "cli/parse.h"
 #include "cli/terminal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,10 +216,26 @@ static bool is_utf8(void)
 	return false;
 }
 
+/* Other commands take a recording as their only argument, so this one does, too. */
+static bool is_recording(const char *path)
+{
+	char magic[8] = "";
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	const size_t size = fread(magic, 1, sizeof(magic), file);
+	(void)fclose(file);
+	return size == sizeof(magic) && memcmp(magic, "PERFILE2", sizeof(magic)) == 0;
+}
+
 static int run(int argc, char **argv)
 {
 	struct command_args c = { .format = -1, .run = { .options.context = CONTEXT_DEFAULT } };
 	command_parse(&cmd_annotate, argc, argv, &c);
+	if (c.run.query.text && !c.run.load.options.input && is_recording(c.run.query.text)) {
+		c.run.load.options.input = c.run.query.text;
+		c.run.query.text = NULL;
+	}
 	c.run.format = format_of(&c);
 	c.run.style.colour = is_coloured(&c);
 	c.run.style.ascii = !is_utf8();
