@@ -16,7 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT = 256, FILES = 16, MAPS = 64, SEGMENTS = 64, WORD = 8 };
+enum {
+	LIMIT = 256,
+	FILES = 16,
+	MAPS = 64,
+	SEGMENTS = 64,
+	WORD = 8,
+	CUT_EACH = 16384,
+	CUT_STEP = 1000
+};
 
 struct object {
 	char path[256];
@@ -173,6 +181,28 @@ static void print_both(const struct captured *c, const uint64_t *avmas, size_t c
 		       i < c->truth_count && c->truth[2 * i + 1] ? " exact" : "");
 }
 
+/* Of a shorter piece of stack the walk finds less, and nothing else. */
+static bool are_cut_right(struct captured *c)
+{
+	const struct unwind_callbacks callbacks = { .context = c, .find = find };
+	uint64_t avmas[LIMIT];
+	const struct bytes whole = c->state.stack;
+	bool is_right = true;
+	size_t last = 0;
+	for (size_t size = 0; is_right && size < whole.size && last < c->truth_count;
+	     size += size < CUT_EACH ? WORD : CUT_STEP) {
+		enum unwind_end end;
+		c->state.stack.size = size;
+		const size_t count = unwind_walk(&callbacks, &c->state, avmas, LIMIT, &end);
+		for (size_t i = 1; is_right && i < count; i++)
+			is_right = i < c->truth_count && avmas[i] == c->truth[2 * i];
+		is_right &= count >= last && (end == UNWIND_TRUNCATED || count == c->truth_count);
+		last = count;
+	}
+	c->state.stack = whole;
+	return is_right;
+}
+
 static bool is_right(const char *path)
 {
 	static struct captured c;
@@ -192,6 +222,7 @@ static bool is_right(const char *path)
 	/* In the first frame the two stood at different instructions. */
 	for (size_t i = 1; is_same && i < count; i++)
 		is_same = avmas[i] == c.truth[2 * i] && c.is_exact[i] == (c.truth[2 * i + 1] != 0);
+	is_same = is_same && are_cut_right(&c);
 	printf("%s: %zu frames, %s\n", path, count, unwind_end_text(end));
 	if (!is_same)
 		print_both(&c, avmas, count);
