@@ -78,7 +78,9 @@ static void read_all(struct bytes image, struct bytes debug)
 static void torn_objects_are_survived(void **state)
 {
 	(void)state;
-	for (size_t size = 0; size < self.bytes.size; size += size < 1024 ? 1 : 997) {
+	enum { HEAD = sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Phdr), STEPS = 300 };
+	const size_t step = self.bytes.size / STEPS + 1;
+	for (size_t size = 0; size < self.bytes.size; size += size < HEAD ? 1 : step) {
 		uint8_t *copy = copy_of_self(size);
 		read_all((struct bytes){ copy, size }, (struct bytes){ 0 });
 		read_all(self.bytes, (struct bytes){ copy, size });
@@ -89,7 +91,7 @@ static void torn_objects_are_survived(void **state)
 static void changed_headers_are_survived(void **state)
 {
 	(void)state;
-	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
+	static const uint8_t values[] = { 0x01, 0xff };
 	uint8_t *copy = copy_of_self(self.bytes.size);
 	Elf64_Ehdr header;
 	memcpy(&header, copy, sizeof(header));
