@@ -23,7 +23,8 @@
 
 enum { SKIP = 77, PACKET_BYTES = 64, ROUNDS = 1000 };
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int quiet(enum libbpf_print_level level,
+						       const char *format, va_list arguments)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, arguments) : 0;
 }

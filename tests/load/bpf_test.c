@@ -384,6 +384,9 @@ static void test_without(void **state)
 	recording_remove(&r);
 }
 
+/* Keeps the reads. */
+static volatile uint8_t sum;
+
 static void walk_all(const char *path, struct bytes content)
 {
 	const struct load_options options = {
@@ -401,7 +404,6 @@ static void walk_all(const char *path, struct bytes content)
 		struct load_code code;
 		struct jitdump_debug_walk walk = { .left = 0 };
 		struct jitdump_debug_entry entry;
-		volatile uint8_t sum = 0;
 		assert_int_equal(load_code(load, i, &code), 0);
 		for (size_t k = 0; k < code.code.size; k++)
 			sum ^= code.code.data[k];
