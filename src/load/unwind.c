@@ -23,6 +23,8 @@ static void find_place(void *context, const struct unwind_frame *frame, struct u
 					 .avma = frame->avma,
 					 .time_ns = walk->sample->time_ns };
 	walk->place = place_find(walk->load, &address);
+	walk->bp_avma = 0;
+	(void)unwind_get(frame->registers, unwind_bp(frame->machine), &walk->bp_avma);
 	if (walk->words)
 		walk->words[frame->index] = 0;
 	if (walk->place->kind == PLACE_ROW) {
@@ -40,7 +42,18 @@ static bool is_cut(const struct perfdata_sample *sample)
 	return sample->user_stack.size >= sample->user_stack_wanted_bytes;
 }
 
-static enum profile_end end_of(const struct walk *walk, enum unwind_end end)
+/* Some runtimes keep a stack of their own: a frame pointer that is far from what was dumped leads
+ * there from the C functions that they call.
+ */
+static bool is_on_other_stack(const struct walk *walk, uint64_t stack_avma)
+{
+	const uint64_t far = 8 << 20; /* as large as stacks of threads mostly are */
+	const uint64_t above = walk->bp_avma - stack_avma;
+	return walk->place->kind == PLACE_CODE && walk->bp_avma && above > far &&
+	       above > walk->sample->user_stack.size;
+}
+
+static enum profile_end end_of(const struct walk *walk, enum unwind_end end, uint64_t stack_avma)
 {
 	switch (end) {
 	case UNWIND_WHOLE:
@@ -49,16 +62,21 @@ static enum profile_end end_of(const struct walk *walk, enum unwind_end end)
 		return PROFILE_END_TOO_DEEP;
 	case UNWIND_UNKNOWN_CODE:
 	case UNWIND_NO_CFI:
-		return walk->place->end;
+		return (enum profile_end)walk->place->end;
 	case UNWIND_TRUNCATED:
-		if (is_cut(walk->sample) && walk->place->kind != PLACE_MAPPED)
+	case UNWIND_BAD_CFA:
+		if (is_on_other_stack(walk, stack_avma))
+			return PROFILE_END_OTHER_STACK;
+		if (end == UNWIND_TRUNCATED && is_cut(walk->sample) &&
+		    walk->place->kind != PLACE_MAPPED)
 			return PROFILE_END_TRUNCATED;
 		break;
 	default:
 		break;
 	}
 	/* Of what was only guessed, more cannot be said than that nothing tells. */
-	return walk->place->kind == PLACE_ROW ? PROFILE_END_BAD_FRAME : walk->place->end;
+	return walk->place->kind == PLACE_ROW ? PROFILE_END_BAD_FRAME
+					      : (enum profile_end)walk->place->end;
 }
 
 size_t load_unwound_words(struct load *load, const struct perfdata_sample *sample,
@@ -81,7 +99,7 @@ size_t load_unwound_words(struct load *load, const struct perfdata_sample *sampl
 	enum unwind_end end;
 	const size_t count = unwind_walk(&callbacks, &state, unwound->avmas, unwound->limit, &end);
 	if (count)
-		unwound->end = end_of(&walk, end);
+		unwound->end = end_of(&walk, end, state.stack_avma);
 	return count;
 }
 

@@ -20,22 +20,24 @@ enum place_kind {
 
 /* What is known of the code at an address. */
 struct place {
-	enum place_kind kind;
-	enum profile_end end; /* why a walk that ends there does so */
+	struct cfi_row row;   /* PLACE_ROW */
+	uint8_t kind;         /* enum place_kind */
+	uint8_t end;          /* enum profile_end: why a walk that ends there does so */
+	bool is_interpreter;  /* its frames can be read */
 	enum runtime runtime; /* PLACE_CODE */
-	bool is_interpreter;
-	struct cfi_row row; /* PLACE_ROW */
 	/* The function's bytes, as far as they are known. */
-	struct bytes code;
 	uint64_t start_avma;
+	struct bytes code;
 };
 
 /* The walk of one sample. */
 struct walk {
 	struct load *load;
 	const struct perfdata_sample *sample;
-	uint64_t *words;           /* of struct unwound */
-	const struct place *place; /* of the frame under way; NULL: there was none yet */
+	uint64_t *words; /* of struct unwound */
+	/* Of the frame under way. */
+	const struct place *place; /* NULL: there was none yet */
+	uint64_t bp_avma;          /* 0: not known */
 };
 
 /* Never NULL; good until the next call. */

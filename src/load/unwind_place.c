@@ -3,17 +3,19 @@
 #include "load/code.h"
 #include "load/interpreted.h"
 #include "load/unwind.h"
+#include "unwind/rules.h"
 
 #include <stdlib.h>
 
 enum { CACHE_SIZE = 1 << 14 };
 
+/* Most walks only read the row: it shares two lines of the processor's cache with the key. */
 struct cached_place {
-	uint64_t avma;
+	_Alignas(64) uint64_t avma;
 	uint64_t valid_from_ns;
 	uint64_t valid_to_ns; /* 0: a free entry */
-	struct place place;
 	uint32_t pid;
+	struct place place;
 };
 
 /* What comes again drives out what came before: programs return to few thousand addresses. */
@@ -58,6 +60,14 @@ static void place_in_code(struct load *load, uint64_t avma, const struct timelin
 	place->code = code.code;
 }
 
+/* Where the kernel lets programs begin: nothing called it. C libraries describe theirs, but not
+ * the dynamic linker its own.
+ */
+static bool is_outermost(const char *name)
+{
+	return strcmp(name, "_start") == 0 || strcmp(name, "_dl_start_user") == 0;
+}
+
 /* The bytes of the function around the address, where it is known. */
 static void take_function(struct load *load, uint32_t object_id, uint64_t avma, uint64_t file_off,
 			  struct place *place)
@@ -68,6 +78,11 @@ static void take_function(struct load *load, uint32_t object_id, uint64_t avma, 
 	if (!symbols || !symbol_file_to_svma(symbols, file_off, &svma) ||
 	    !symbol_find(symbols, svma, &symbol) || svma - symbol.start_svma > file_off)
 		return;
+	if (is_outermost(symbol.name)) {
+		place->kind = PLACE_ROW;
+		place->row = unwind_rule_outermost(load->is_arm64 ? UNWIND_AARCH64 : UNWIND_X86_64);
+		return;
+	}
 	place->start_avma = avma - (svma - symbol.start_svma);
 	place->code = table_object_bytes(load, object_id, file_off - (svma - symbol.start_svma));
 }
@@ -106,10 +121,12 @@ const struct place *place_find(struct load *load, const struct address *address)
 {
 	static const struct place nothing = { .kind = PLACE_UNKNOWN,
 					      .end = PROFILE_END_UNKNOWN_CODE };
-	if (!load->places)
-		load->places = calloc(1, sizeof(*load->places));
-	if (!load->places)
-		return &nothing;
+	if (!load->places) {
+		load->places = aligned_alloc(_Alignof(struct place_cache), sizeof(*load->places));
+		if (!load->places)
+			return &nothing;
+		memset(load->places, 0, sizeof(*load->places));
+	}
 	struct cached_place *entry =
 	    &load->places->entries[hash_mix(address->avma, address->pid) % CACHE_SIZE];
 	if (entry->avma != address->avma || entry->pid != address->pid ||

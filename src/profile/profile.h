@@ -40,6 +40,7 @@ const char *profile_trust_name(enum profile_trust trust);
 	X(NO_UNWINDING, "no_unwinding", "no unwind information")          \
 	X(UNKNOWN_CODE, "unknown_code", "in code that nobody knows")      \
 	X(BAD_FRAME, "bad_frame", "a frame address that cannot be right") \
+	X(OTHER_STACK, "other_stack", "on a stack that was not dumped")   \
 	X(TOO_DEEP, "too_deep", "too deep")                               \
 	X(NOT_UNWOUND, "not_unwound", "registers that we cannot read")
 

@@ -50,6 +50,16 @@ struct cfi_row unwind_rule_pushed(enum unwind_machine machine)
 	return row_of(machine, unwind_sp(machine), 2 * WORD, SAVED_RETURN);
 }
 
+struct cfi_row unwind_rule_outermost(enum unwind_machine machine)
+{
+	static const struct cfi_rule undefined = { .kind = CFI_UNDEFINED };
+	struct cfi_row row = row_of(machine, unwind_sp(machine), 0, SAVED_NOTHING);
+	row.ruled = (uint64_t)1 << row.return_register;
+	row.rules = &undefined;
+	row.plain_return = 0;
+	return row;
+}
+
 struct cfi_row unwind_rule_fixed(enum unwind_machine machine, int32_t size, bool has_saved_bp)
 {
 	return row_of(machine, unwind_sp(machine), size, has_saved_bp ? SAVED_BOTH : SAVED_RETURN);

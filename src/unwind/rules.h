@@ -23,6 +23,9 @@ struct cfi_row unwind_rule_entry(enum unwind_machine machine);
  */
 struct cfi_row unwind_rule_pushed(enum unwind_machine machine);
 
+/* Nothing called it. */
+struct cfi_row unwind_rule_outermost(enum unwind_machine machine);
+
 /* The CFA is sp + size; the frame pointer was saved, or is the caller's still. On aarch64 the link
  * register was saved with it.
  */

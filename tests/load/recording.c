@@ -155,16 +155,19 @@ static void put_branches(struct sink *out, const struct recording_what *what)
 static void put_stack(struct sink *out, const struct recording_stack *stack)
 {
 	const uint64_t size = stack->count * sizeof(*stack->words);
+	const size_t wanted = stack->wanted > stack->count ? stack->wanted : stack->count;
 	sink_u64(out, PERF_SAMPLE_REGS_ABI_64);
 	sink_u64(out, stack->bx);
 	sink_u64(out, stack->bp);
 	sink_u64(out, stack->sp);
 	sink_u64(out, stack->ip);
 	sink_u64(out, stack->r13);
-	sink_u64(out, size);
+	sink_u64(out, wanted * sizeof(*stack->words));
 	for (size_t i = 0; i < stack->count; i++)
 		sink_u64(out, stack->words[i]);
-	if (size)
+	for (size_t i = stack->count; i < wanted; i++)
+		sink_u64(out, 0);
+	if (wanted)
 		sink_u64(out, size);
 }
 

@@ -66,6 +66,7 @@ struct recording_stack {
 	uint64_t ip, sp, bx, bp, r13;
 	const uint64_t *words;
 	size_t count;
+	size_t wanted; /* words; 0: no more. Where it is more, the rest could not be copied */
 };
 /* A sample of any kind; what sample_type does not ask for is left out. */
 struct recording_what {
