@@ -339,7 +339,8 @@ def vdso_bytes():
 class Walker:
     def __init__(self):
         self.objects, self.steps = {}, {}
-        self.last_stack_pointer = None  # of the outermost frame of the last walk
+        # Of the last walk: the outermost frame's, and whether a register was in its place already.
+        self.last_stack_pointer, self.was_restored = None, False
 
     def object_of(self, path):
         """None where there is no ELF file."""
@@ -373,6 +374,7 @@ class Walker:
     def walk(self, sample, memory, limit=1000):
         """Addresses, the innermost first, and why they end: "whole", or what was missing."""
         registers, addresses, is_call = dict(sample.registers), [registers_value(sample.registers, RIP)], False
+        self.was_restored = False
         while len(addresses) < limit:
             here = registers[RIP] - is_call
             self.last_stack_pointer = registers.get(RSP)
@@ -399,6 +401,9 @@ class Walker:
             cfa = (registers_value(registers, step.cfa[1]) + step.cfa[2]) % WORD
         else:
             cfa = evaluate(step.cfa[1], registers, sample, [])
+        # A handler may have had a stack of its own; else callers lie above.
+        if cfa <= registers[RSP] and not step.is_signal:
+            raise Lost("a frame below the one before")
         result = dict(registers)
         result[RSP] = cfa
         for register, rule in step.rules.items():
@@ -410,6 +415,8 @@ class Walker:
                 # Where an epilogue has taken it from the stack already, no rule says so.
                 if place >= sample.registers[RSP]:
                     result[register] = memory_word(sample, place)
+                else:
+                    self.was_restored = True
             elif kind == "value":
                 result[register] = (cfa + rule[1]) % WORD
             elif kind == "register":

@@ -4,6 +4,7 @@ import re
 
 import callframes
 import polyperf
+import stock
 import userstack
 
 # `address` is the offset in the object's file, as both tools print it.
@@ -50,7 +51,8 @@ class Sample:
         self.addresses, self.end = walker.walk(raw, memory, MAX_STACK)
         self.places = [self.place(memory, address) for address in self.addresses]
         self.is_call = [False] + [not walker.is_signal_frame(*place) for place in self.places]
-        self.base = walker.last_stack_pointer
+        self.is_described = [walker.object_of(path) is not None for path, _ in self.places]
+        self.base, self.was_restored = walker.last_stack_pointer, walker.was_restored
 
     def place(self, memory, address):
         """Path and offset. The kernel's object is mapped where no file says: it stays as it is."""
@@ -75,12 +77,14 @@ class Recording:
         self.bases = {tid: counts for tid, counts in bases.items()}
 
     def is_cut(self, sample):
-        """Whether the thread's first frame lies above what was kept."""
-        if sample.end == "whole" or not sample.raw.is_cut:
+        """Whether what was kept has none of the thread's first frames in it: there was more than
+        fits, or a signal handler has a stack of its own.
+        """
+        if sample.end == "whole":
             return False
         start = sample.raw.registers[userstack.RSP]
-        above = [base for base in self.bases.get(sample.raw.tid, ()) if base >= start]
-        return bool(above) and min(above) > start + len(sample.raw.stack)
+        bases = self.bases.get(sample.raw.tid)
+        return bool(bases) and not any(0 <= base - start <= len(sample.raw.stack) for base in bases)
 
     def is_whole(self, frames):
         """Whether the outermost frame is a thread's first: its caller is undefined, or it is where
@@ -97,14 +101,17 @@ class Recording:
 
 
 def same(sample, frames, is_perf):
-    """How many frames, from the leaf on, are those of the slow walk. perf takes one from each
-    return address.
+    """How many frames, from the leaf on, are those of the slow walk, which ends where no file says
+    anything. perf takes one from each return address.
     """
     for index, place in enumerate(sample.places):
         if index == len(frames):
             return index
+        # An injected recording has images where V8's builtins lie.
+        if not sample.is_described[index] or is_perf and stock.is_image(frames[index].path):
+            return len(sample.places)
         back = is_perf and sample.is_call[index]
-        # In memory without a file behind it, both are told as they were, and so we do of the vdso.
+        # The vdso lies in no file: we tell its addresses as they were.
         if frames[index].address not in (place[1] - back, sample.addresses[index] - back):
             return index
     return len(sample.places)

@@ -6,6 +6,8 @@
 #include "frames.h"
 
 #include <alloca.h>
+#include <ucontext.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -158,6 +160,53 @@ __attribute__((noinline)) void signals()
 		interrupted(8);
 }
 
+/* --- stacks that are not the thread's --- */
+
+__attribute__((noinline)) void other_handler()
+{
+	spin(3, 3000);
+}
+
+__attribute__((noinline)) void signals_elsewhere()
+{
+	static unsigned char bytes[64 * 1024];
+	stack_t stack{}, before{};
+	stack.ss_sp = bytes;
+	stack.ss_size = sizeof(bytes);
+	sigaltstack(&stack, &before);
+	struct sigaction action {
+	};
+	action.sa_handler = [](int) { other_handler(); };
+	action.sa_flags = SA_ONSTACK;
+	sigaction(SIGUSR2, &action, nullptr);
+	for (unsigned i = 0; i < 5; i++) {
+		std::raise(SIGUSR2);
+		spin(i, 500);
+	}
+	sigaltstack(&before, nullptr);
+}
+
+ucontext_t main_context, other_context;
+
+void coroutine()
+{
+	for (;;) {
+		recur(20, 5);
+		swapcontext(&other_context, &main_context);
+	}
+}
+
+__attribute__((noinline)) void coroutines()
+{
+	static unsigned char bytes[64 * 1024];
+	getcontext(&other_context);
+	other_context.uc_stack.ss_sp = bytes;
+	other_context.uc_stack.ss_size = sizeof(bytes);
+	makecontext(&other_context, coroutine, 0);
+	for (unsigned i = 0; i < 10; i++)
+		swapcontext(&main_context, &other_context);
+}
+
 /* --- frames whose size the compiler does not know, or has to align --- */
 
 __attribute__((noinline)) unsigned long with_alloca(unsigned depth, unsigned long x)
@@ -246,9 +295,12 @@ struct Part {
 };
 
 const Part PARTS[] = {
-	{ "recursion", recursion }, { "deep", deep_recursion },   { "virtual", virtual_calls },
-	{ "sort", sorting },        { "exceptions", exceptions }, { "signals", signals },
-	{ "odd", odd_frames },      { "library", library_calls }, { "threads", threads },
+	{ "recursion", recursion },   { "deep", deep_recursion },
+	{ "virtual", virtual_calls }, { "sort", sorting },
+	{ "exceptions", exceptions }, { "signals", signals },
+	{ "odd", odd_frames },        { "library", library_calls },
+	{ "threads", threads },       { "elsewhere", signals_elsewhere },
+	{ "coroutines", coroutines },
 };
 
 double now()
