@@ -18,6 +18,7 @@ from userstack import RIP, RSP
 SECTION_HEADER, PROGRAM_HEADER = 64, 56
 PT_LOAD, SHT_NOBITS = 1, 8
 WORD = 1 << 64
+TRUNCATED = "truncated"
 
 Load = collections.namedtuple("Load", "offset svma size")
 Description = collections.namedtuple("Description", "start end common program")
@@ -323,7 +324,7 @@ def registers_value(registers, number):
 def memory_word(sample, address):
     value = userstack.word_at(sample, address)
     if value is None:
-        raise Lost("truncated" if address >= sample.registers[RSP] else "below the stack")
+        raise Lost(TRUNCATED if address >= sample.registers[RSP] else "below the stack")
     return value
 
 

@@ -78,10 +78,11 @@ class Recording:
 
     def is_cut(self, sample):
         """Whether what was kept has none of the thread's first frames in it: there was more than
-        fits, or a signal handler has a stack of its own.
+        fits, a signal handler has a stack of its own, or the kernel came to a page that was not
+        there, as those of large variables that nobody has written to.
         """
-        if sample.end == "whole":
-            return False
+        if sample.end in ("whole", callframes.TRUNCATED):
+            return sample.end != "whole"
         start = sample.raw.registers[userstack.RSP]
         bases = self.bases.get(sample.raw.tid)
         return bool(bases) and not any(0 <= base - start <= len(sample.raw.stack) for base in bases)
