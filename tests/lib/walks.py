@@ -48,6 +48,7 @@ class Sample:
 
     def __init__(self, walker, raw, memory):
         self.key, self.pid, self.raw = (raw.tid, raw.time), raw.pid, raw
+        self.dump_end = raw.registers[userstack.RSP] + len(raw.stack)
         self.addresses, self.end = walker.walk(raw, memory, MAX_STACK)
         self.places = [self.place(memory, address) for address in self.addresses]
         self.is_call = [False] + [not walker.is_signal_frame(*place) for place in self.places]
@@ -75,6 +76,11 @@ class Recording:
                 bases[sample.raw.tid][sample.base] += 1
         # Before and after exec, a thread has different ones.
         self.bases = {tid: counts for tid, counts in bases.items()}
+        # Dumps that are shorter than they could be end where the thread's stack does, most of them.
+        self.tops = collections.defaultdict(int)
+        for sample in self.samples:
+            if not sample.raw.is_cut:
+                self.tops[sample.raw.tid] = max(self.tops[sample.raw.tid], sample.dump_end)
 
     def is_cut(self, sample):
         """Whether what was kept has none of the thread's first frames in it: there was more than
@@ -83,6 +89,8 @@ class Recording:
         """
         if sample.end in ("whole", callframes.TRUNCATED):
             return sample.end != "whole"
+        if not sample.raw.is_cut and sample.dump_end < self.tops[sample.raw.tid]:
+            return True
         start = sample.raw.registers[userstack.RSP]
         bases = self.bases.get(sample.raw.tid)
         return bool(bases) and not any(0 <= base - start <= len(sample.raw.stack) for base in bases)
