@@ -65,7 +65,7 @@ static int begin(struct dwarf_file *file)
 	file->ranges = section_of(&file->image, "ranges");
 	file->rnglists = section_of(&file->image, "rnglists");
 	file->addr = section_of(&file->image, "addr");
-	file->has_own_lines = section_of(&file->image, "line").size != 0;
+	file->line = section_of(&file->image, "line");
 	file->swap = (file->image.header.e_ident[EI_DATA] == ELFDATA2MSB) !=
 		     (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	return STATUS_OK;

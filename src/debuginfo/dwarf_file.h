@@ -14,10 +14,10 @@ struct dwarf_file {
 	Dwarf *dwarf;
 	/* Sections; empty where they are not there. */
 	struct bytes info;
+	struct bytes line;
 	struct bytes ranges;
 	struct bytes rnglists;
 	struct bytes addr;
-	bool has_own_lines; /* .debug_line, or .debug_line.dwo */
 	bool swap;
 };
 

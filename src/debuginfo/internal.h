@@ -70,7 +70,7 @@ bool unit_read(struct debuginfo *info, struct unit *unit);
 const char *unit_path(struct debuginfo *info, struct unit *unit, const char *file);
 
 /* lines.c, scopes.c. The reader is for the unit that `first` belongs to. False without memory. */
-bool unit_read_lines(struct debuginfo *info, struct unit *unit);
+bool unit_read_lines(struct debuginfo *info, struct unit *unit, const struct range_reader *reader);
 struct scope_walk {
 	struct debuginfo *info;
 	struct unit *unit;

@@ -1,22 +1,9 @@
 #include "debuginfo/ranges.h"
 
 #include "base/status.h"
+#include "debuginfo/leb.h"
 
 #include <dwarf.h>
-
-static uint64_t read_uleb(struct cursor *c)
-{
-	uint64_t value = 0;
-	for (unsigned shift = 0; shift < 70; shift += 7) {
-		const uint8_t byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-	cursor_fail(c);
-	return 0;
-}
 
 static uint64_t read_sized(struct cursor *c, unsigned size)
 {
@@ -88,7 +75,7 @@ static bool read_address(const struct range_reader *r, const Dwarf_Attribute *at
 		return !cursor_failed(&c);
 	case DW_FORM_addrx:
 	case DW_FORM_GNU_addr_index:
-		index = read_uleb(&c);
+		index = leb_unsigned(&c);
 		break;
 	case DW_FORM_addrx1:
 		index = cursor_u8(&c);
@@ -108,6 +95,7 @@ static bool read_address(const struct range_reader *r, const Dwarf_Attribute *at
 	return !cursor_failed(&c) && address_at(r, index, svma);
 }
 
+/* Before DWARF 4 constants of these sizes stood for offsets. */
 static bool read_offset(const struct range_reader *r, const Dwarf_Attribute *attr, uint64_t *offset)
 {
 	struct cursor c = cursor_of(r, attr);
@@ -127,12 +115,17 @@ static bool read_offset(const struct range_reader *r, const Dwarf_Attribute *att
 	return !cursor_failed(&c);
 }
 
-/* Before DWARF 4 constants of these sizes are what the classes of offsets became. */
-static uint64_t base_of(const struct range_reader *r, Dwarf_Die *unit, unsigned name)
+bool range_reader_offset(const struct range_reader *r, Dwarf_Die *die, unsigned name,
+			 uint64_t *offset)
 {
 	Dwarf_Attribute attr;
+	return dwarf_attr(die, name, &attr) && read_offset(r, &attr, offset);
+}
+
+static uint64_t base_of(const struct range_reader *r, Dwarf_Die *unit, unsigned name)
+{
 	uint64_t base;
-	return dwarf_attr(unit, name, &attr) && read_offset(r, &attr, &base) ? base : 0;
+	return range_reader_offset(r, unit, name, &base) ? base : 0;
 }
 
 bool range_reader_init(struct range_reader *r, const struct dwarf_file *file, Dwarf_Die *unit)
@@ -233,18 +226,18 @@ static int read_entry(const struct range_reader *r, struct cursor *c, uint64_t *
 	const bool is_indexed = kind == DW_RLE_base_addressx || kind == DW_RLE_startx_endx ||
 				kind == DW_RLE_startx_length;
 	if (is_indexed)
-		is_known = address_at(r, read_uleb(c), &first);
+		is_known = address_at(r, leb_unsigned(c), &first);
 	else if (kind == DW_RLE_offset_pair)
-		first = read_uleb(c);
+		first = leb_unsigned(c);
 	else if (kind != DW_RLE_end_of_list)
 		first = read_sized(c, r->address_size);
 	if (kind == DW_RLE_startx_endx)
-		is_known = address_at(r, read_uleb(c), &second) && is_known;
+		is_known = address_at(r, leb_unsigned(c), &second) && is_known;
 	else if (kind == DW_RLE_start_end)
 		second = read_sized(c, r->address_size);
 	else if (kind == DW_RLE_offset_pair || kind == DW_RLE_startx_length ||
 		 kind == DW_RLE_start_length)
-		second = read_uleb(c);
+		second = leb_unsigned(c);
 	if (cursor_failed(c) || !is_known || kind == DW_RLE_end_of_list ||
 	    kind > DW_RLE_start_length)
 		return -1;
@@ -288,7 +281,7 @@ static int add_ranges(const struct range_reader *r, const Dwarf_Attribute *attr,
 	uint64_t offset;
 	if (attr->form == DW_FORM_rnglistx) {
 		struct cursor c = cursor_of(r, attr);
-		const uint64_t index = read_uleb(&c);
+		const uint64_t index = leb_unsigned(&c);
 		if (cursor_failed(&c) || index > r->rnglists.size)
 			return 0;
 		c = cursor_at(r, r->rnglists, r->rnglists_base + index * r->offset_size);

@@ -37,6 +37,10 @@ bool range_reader_init(struct range_reader *r, const struct dwarf_file *file, Dw
 /* Turns the reader of a skeleton into one for the unit in `dwo`. */
 bool range_reader_split(struct range_reader *r, const struct dwarf_file *dwo, Dwarf_Die *unit);
 
+/* The offset into another section that an attribute of the DIE is. */
+bool range_reader_offset(const struct range_reader *r, Dwarf_Die *die, unsigned name,
+			 uint64_t *offset);
+
 /* Adds the ranges of the DIE, with the value. Returns how many, or STATUS_NO_MEMORY. */
 int range_reader_add(const struct range_reader *r, Dwarf_Die *die, uint32_t value,
 		     struct span_table *ranges);

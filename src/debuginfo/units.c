@@ -117,7 +117,7 @@ static bool read_split(const struct scope_walk *whole, struct range_reader *read
 	    !range_reader_split(reader, file, &die))
 		return true;
 	walk.end = file->info.data + file->info.size;
-	if (file->has_own_lines &&
+	if (file->line.size &&
 	    dwarf_getsrcfiles(&die, &walk.unit->files, &walk.unit->file_count) != 0)
 		walk.unit->files = NULL;
 	return unit_read_scopes(&walk, &die);
@@ -132,10 +132,11 @@ bool unit_read(struct debuginfo *info, struct unit *unit)
 	    dwarf_attr(&unit->die, DW_AT_comp_dir, &folder) ? dwarf_formstring(&folder) : NULL;
 	unit->folder = text ? text : "";
 	unit->was_read = true;
-	if (!range_reader_init(&reader, info->object, &unit->die) || !unit_read_lines(info, unit))
-		return false;
 	if (dwarf_getsrcfiles(&unit->die, &unit->files, &unit->file_count) != 0)
 		unit->files = NULL;
+	if (!range_reader_init(&reader, info->object, &unit->die) ||
+	    !unit_read_lines(info, unit, &reader))
+		return false;
 	(void)dwarf_cu_info(unit->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL);
 	const struct bytes dies = info->object->info;
 	const struct scope_walk walk = {

@@ -3,7 +3,7 @@
     symbolizer_test.py PLACES CASE
     symbolizer_test.py PLACES object FILE      one that is there already
 
-A case is COMPILER-LANGUAGE-VERSION[-FORM]. Forms put the same debug information elsewhere (split,
+A case is COMPILER-LANGUAGE-VERSION[-FORM[+FORM]]. Forms put the same debug information elsewhere (split,
 packed, a debug file, what dwz shares): llvm-symbolizer is asked about the object as the compiler made
 it, since version 14 reads some of these forms and not others.
 
@@ -13,7 +13,9 @@ Every answer must be equal, line for line, but for what these rules say:
   not compared.
 - Where a unit's folder is relative ("./elf", as Debian builds), llvm-symbolizer puts it twice in front
   of names that have it already.
-- Names that the linker's sections with --gc-sections leave at address 0 are not mistaken for code.
+- What the linker threw away (forms "unused" and "dead") leaves its lines at address 0, and where code
+  lies as low, llvm-symbolizer mistakes them for those of the code. So "dead" asks it about the same
+  objects, linked higher.
 """
 import pathlib
 import random
@@ -28,7 +30,13 @@ sys.path.insert(0, str(HERE.parent / "lib"))
 import polyperf  # noqa: E402
 
 COUNT = 1000
+# How many of the addresses are to be in inlined functions, by language and whether it is dead.c.
+SHARE = {("c", False): 0.15, ("c++", False): 0.6, ("c", True): 0}
 TWICE = re.compile(r"^(\.[^/]*(?:/.*?)?)/\1/")
+
+
+# Forms that the compiler or linker makes; the others are made of what is linked.
+BUILT = ("", "split", "unused", "dead")
 
 
 def parse_ours(text):
@@ -72,13 +80,16 @@ def text_bytes(path):
 
 
 def compare(places, plain, ours):
-    start, size = text_range(plain)
-    addresses = [start + random.Random(str(k)).randrange(size) for k in range(COUNT)]
-    lines = "".join(f"0x{address:x}\n" for address in addresses)
-    got = parse_ours(polyperf.run(places, ours, input=lines).stdout)
+    (start, size), (our_start, our_size) = text_range(plain), text_range(ours)
+    if size != our_size:
+        polyperf.fail(f"{our_size} bytes of code, not {size}")
+    offsets = [random.Random(str(k)).randrange(size) for k in range(COUNT)]
+    addresses = [start + offset for offset in offsets]
+    got = parse_ours(polyperf.run(
+        places, ours, input="".join(f"0x{our_start + offset:x}\n" for offset in offsets)).stdout)
     wanted = parse_theirs(polyperf.run(
         "llvm-symbolizer", f"--obj={plain}", "--inlines", "--functions=linkage", "--no-demangle",
-        input=lines).stdout)
+        input="".join(f"0x{address:x}\n" for address in addresses)).stdout)
     if len(got) != COUNT or len(wanted) != COUNT:
         polyperf.fail(f"{len(got)} and {len(wanted)} answers to {COUNT} questions")
     faults = []
@@ -101,6 +112,12 @@ def build(folder, compiler, language, version, form):
         sources = sorted((root / "src/base").glob("*.c"))
         flags += ["-std=gnu17", "-D_GNU_SOURCE", f"-I{root / 'src'}"]
         link = ["-shared"]
+        if form in ("dead", "high"):
+            sources = [HERE / "dead.c"]
+            flags += ["-ffunction-sections", "-fno-inline-small-functions", "-fvisibility=hidden"]
+            link += ["-nostdlib", "-Wl,--gc-sections", "-Wl,-z,noseparate-code",
+                     "-Wl,--undefined=used"]
+            link += ["-Wl,-Ttext-segment=0x100000"] if form == "high" else []
     else:
         sources, link = [HERE / "work.cpp"], []
         compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
@@ -121,6 +138,7 @@ def build(folder, compiler, language, version, form):
 def move(plain, form, folder):
     """Where our own answers come from."""
     moved = folder / "moved"
+    moved.unlink(missing_ok=True)
     if form in ("zlib", "zlib-gnu"):
         polyperf.run("objcopy", f"--compress-debug-sections={form}", plain, moved)
     elif form == "debuglink":
@@ -136,7 +154,7 @@ def move(plain, form, folder):
         if not (folder / "shared.debug").exists():
             polyperf.fail("dwz found nothing to share")
     else:
-        return plain
+        polyperf.fail(f"no form is called {form}")
     return moved
 
 
@@ -150,17 +168,23 @@ def check_case(places, case):
         folder = pathlib.Path(name)
         plain = folder / "plain"
         plain.mkdir()
-        original = build(plain, compiler, language, version, "" if form == "split" else form)
-        if form == "split":
-            split = folder / "split"
-            split.mkdir()
-            ours = build(split, compiler, language, version, form)
+        twin = {"split": "", "dead": "high"}.get(form, form)
+        original = build(plain, compiler, language, version, twin)
+        if twin != form:
+            other = folder / form
+            other.mkdir()
+            ours = build(other, compiler, language, version, form)
             if text_bytes(ours) != text_bytes(original):
-                polyperf.fail("the code is not the same without -gsplit-dwarf")
+                polyperf.fail(f"the code is not the same as without {form}")
         else:
-            ours = move(original, form, folder)
-        faults, known, inlined = compare(places, original, ours)
-    if known < COUNT * 0.9 or inlined < COUNT * (0.15 if language == "c" else 0.6):
+            ours = original
+        checked = [compare(places, original, ours)]
+        for moved in form.split("+") if form not in BUILT else []:
+            print(f"{moved}: ", end="")
+            checked.append(compare(places, original, move(original, moved, folder)))
+    faults = [fault for found, _, _ in checked for fault in found]
+    known, inlined = (min(counts) for counts in list(zip(*checked))[1:])
+    if known < COUNT * 0.9 or inlined < COUNT * SHARE[language, form == "dead"]:
         faults.append("too few of the addresses have lines or inlined functions to show anything")
     return faults
 
