@@ -159,7 +159,7 @@ void debuginfo_close(struct debuginfo *info)
 	for (size_t i = 0; i < info->units.count; i++)
 		unit_clear(&info->units.items[i]);
 	for (size_t i = 0; i < info->split.count; i++)
-		debuginfo_file_close(info->split.items[i], &info->source);
+		debuginfo_file_close(info->split.items[i].file, &info->source);
 	debuginfo_file_close(info->object, &info->source);
 	debuginfo_file_close(info->alternate, &info->source);
 	vector_clear(&info->units);

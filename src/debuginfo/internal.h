@@ -42,11 +42,16 @@ struct unit {
 	size_t file_count;
 };
 
+/* A .dwo file that was opened. */
+struct split_file {
+	struct dwarf_file *file;
+};
+
 struct debuginfo {
 	struct symbol_files source;
-	struct dwarf_file *object;         /* where the DWARF is: the object or its debug file */
-	struct dwarf_file *alternate;      /* what dwz moved out of it, or NULL */
-	VECTOR(struct dwarf_file *) split; /* all .dwo files that were opened */
+	struct dwarf_file *object;    /* where the DWARF is: the object or its debug file */
+	struct dwarf_file *alternate; /* what dwz moved out of it, or NULL */
+	VECTOR(struct split_file) split;
 	struct sink folder; /* of the object, without the last slash: .dwo files may be there */
 	struct span_table code;
 	VECTOR(struct unit) units;

@@ -227,8 +227,9 @@ static void keep_row(struct unit *unit, const struct told_row *told, const char 
 	struct line_row *last = unit->rows.count ? &unit->rows.items[unit->rows.count - 1] : NULL;
 	if (last && told->svma < last->svma)
 		return;
-	struct line_row *row =
-	    last && told->svma == last->svma ? last : &unit->rows.items[unit->rows.count++];
+	struct line_row *row = last && told->svma == last->svma ? last : vector_push(&unit->rows);
+	if (!row)
+		return; /* there is room for all */
 	*row = (struct line_row){ .svma = told->svma };
 	if (told->is_end)
 		return;

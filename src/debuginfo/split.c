@@ -41,12 +41,12 @@ static bool try_path(struct debuginfo *info, struct sink *path, uint64_t id, Dwa
 	    !info->source.open(info->source.context, (const char *)path->data, &bytes) ||
 	    debuginfo_file_open(file, &info->source, bytes) < 0)
 		return false;
-	struct dwarf_file **slot = find_unit(*file, id, unit) ? vector_push(&info->split) : NULL;
+	struct split_file *slot = find_unit(*file, id, unit) ? vector_push(&info->split) : NULL;
 	if (!slot) {
 		debuginfo_file_close(*file, &info->source);
 		return false;
 	}
-	*slot = *file;
+	slot->file = *file;
 	info->die_budget += (*file)->info.size;
 	info->range_budget += (*file)->info.size + (*file)->rnglists.size;
 	return true;
