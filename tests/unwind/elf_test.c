@@ -52,7 +52,7 @@ static void objects_without_sections_are_read(void **state)
 		const struct cfi_row *wanted = cfi_find(whole, svma);
 		const struct cfi_row *row = cfi_find(bare, svma);
 		assert_int_equal(wanted != NULL, row != NULL);
-		if (!row)
+		if (!wanted || !row)
 			continue;
 		assert_memory_equal(&wanted->cfa, &row->cfa, sizeof(row->cfa));
 		assert_int_equal(wanted->ruled, row->ruled);

@@ -39,11 +39,10 @@ static unsigned number_of(const struct comparison *c, const char *name)
 	for (unsigned i = 0; c->machine == UNWIND_X86_64 && i < UNWIND_X86_64_REGISTERS; i++)
 		if (strcmp(name, x86_64_names[i]) == 0)
 			return i;
-	unsigned number;
 	if (c->machine == UNWIND_AARCH64 && strcmp(name, "sp") == 0)
 		return UNWIND_AARCH64_SP;
-	if (c->machine == UNWIND_AARCH64 && sscanf(name, "x%u", &number) == 1)
-		return number;
+	if (c->machine == UNWIND_AARCH64 && name[0] == 'x')
+		return (unsigned)strtoul(name + 1, NULL, 10);
 	return UINT32_MAX;
 }
 

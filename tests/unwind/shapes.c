@@ -30,12 +30,13 @@ static NOINLINE void use(void *object)
 	sink++;
 }
 
+/* From handlers, too: the program stands still meanwhile. */
 static NOINLINE void plain(int depth)
 {
 	if (depth)
 		plain(depth - 1);
 	else
-		capture(name, other_stack);
+		capture(name, other_stack); // NOLINT(bugprone-signal-handler)
 	sink++;
 }
 
@@ -69,6 +70,7 @@ static NOINLINE void realigned(int size)
 	use(more);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): as many as it takes for some to be on the stack. */
 static NOINLINE void many_arguments(int a, int b, int c, int d, int e, int f, int g, int h)
 {
 	_Alignas(64) int all[16] = { a, b, c, d, e, f, g, h };

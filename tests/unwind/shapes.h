@@ -3,8 +3,8 @@
  * Each capture is a file of 64-bit words: machine (0: x86-64, 1: aarch64), what is known of the
  * registers, 33 of them in DWARF's numbering, the stack's address, its size, how many frames the C
  * library's own unwinder finds, each of these as an address and whether it is exact, 1 if the walk
- * may find fewer (another stack follows); then the stack; then /proc/self/maps, and where
- * executable memory has no file, a line `code START HEX` behind that.
+ * may find fewer (another stack follows); then the stack, the address at which handlers return
+ * where no table tells of it (0: nowhere), and /proc/self/maps.
  */
 #ifndef TESTS_UNWIND_SHAPES_H
 #define TESTS_UNWIND_SHAPES_H

@@ -8,7 +8,7 @@
 #include <ucontext.h>
 #include <unwind.h>
 
-enum { REGISTERS = 33, FRAMES = 256, STACK = 256 * 1024, CODE = 64 };
+enum { REGISTERS = 33, FRAMES = 256, STACK = 256 * 1024 };
 
 const char *shapes_directory;
 
@@ -55,49 +55,62 @@ static uint64_t registers_of(const ucontext_t *context, uint64_t *values)
 	return known;
 }
 
+/* The range at the start of a line of /proc/self/maps; what follows it. */
+static const char *range_of(const char *line, uint64_t *start, uint64_t *end)
+{
+	char *rest;
+	*start = strtoull(line, &rest, 16);
+	*end = strtoull(rest + 1, &rest, 16);
+	return rest + 1;
+}
+
 /* The end of the stack that sp lies in, as the kernel tells it. */
 static uint64_t stack_end(uint64_t sp)
 {
 	char line[512];
-	unsigned long long start;
-	unsigned long long end;
+	uint64_t start;
+	uint64_t end;
 	FILE *maps = fopen("/proc/self/maps", "re");
 	while (maps && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && sp >= start && sp < end) {
-			fclose(maps);
-			return end;
-		}
+		(void)range_of(line, &start, &end);
+		if (sp < start || sp >= end)
+			continue;
+		fclose(maps);
+		return end;
 	}
 	abort();
+}
+
+/* Where handlers return to in memory without a file, which no table tells of; 0: nowhere. */
+static uint64_t signal_return(void)
+{
+	static const unsigned char wanted[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+	char line[512];
+	uint64_t start;
+	uint64_t end;
+	uint64_t found = 0;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		const char *may = range_of(line, &start, &end);
+		if (may[0] != 'r' || may[2] != 'x' || strchr(line, '/'))
+			continue;
+		for (uint64_t at = start; !found && at < start + 4096; at += 4)
+			if (memcmp((const void *)at, wanted, sizeof(wanted)) == 0)
+				found = at;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
 }
 
 static void put_maps(FILE *out)
 {
 	char line[512];
-	char code[4096];
-	size_t used = 0;
 	FILE *maps = fopen("/proc/self/maps", "re");
-	while (maps && fgets(line, sizeof(line), maps)) {
-		unsigned long long start;
-		unsigned long long end;
-		char may[5];
+	while (maps && fgets(line, sizeof(line), maps))
 		fputs(line, out);
-		if (sscanf(line, "%llx-%llx %4s", &start, &end, may) != 3 || may[2] != 'x' ||
-		    may[0] != 'r' || strchr(line, '/') || strstr(line, "vsyscall") ||
-		    used > sizeof(code) / 2)
-			continue;
-		/* Where it returns from handlers is within its first page. */
-		for (unsigned long long at = start; at < start + 4096 && at + 8 <= end; at += 4) {
-			static const unsigned char wanted[] = { 0x68, 0x11, 0x80, 0xd2,
-								0x01, 0,    0,    0xd4 };
-			if (memcmp((const void *)at, wanted, sizeof(wanted)) == 0)
-				used += (size_t)snprintf(code + used, sizeof(code) - used,
-							 "code %llx\n", at);
-		}
-	}
 	if (maps)
 		fclose(maps);
-	fwrite(code, 1, used, out);
 }
 
 __attribute__((noinline)) void capture(const char *name, int may_be_shorter)
@@ -132,12 +145,14 @@ __attribute__((noinline)) void capture(const char *name, int may_be_shorter)
 #endif
 	const uint64_t rest[] = { sp, size, truth.count };
 	const uint64_t last = (uint64_t)may_be_shorter;
+	const uint64_t handler_return = signal_return();
 	fwrite(head, sizeof(head), 1, out);
 	fwrite(registers, sizeof(registers), 1, out);
 	fwrite(rest, sizeof(rest), 1, out);
 	fwrite(truth.words, sizeof(uint64_t), 2 * truth.count, out);
 	fwrite(&last, sizeof(last), 1, out);
 	fwrite(stack, 1, size, out);
+	fwrite(&handler_return, sizeof(handler_return), 1, out);
 	put_maps(out);
 	if (fclose(out) != 0)
 		abort();

@@ -9,6 +9,7 @@
 
 #include <link.h>
 #include <locale.h>
+#include <pthread.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -194,16 +195,13 @@ static void step(struct user_regs_struct *now)
 
 static uint64_t find_end_of_stack(void)
 {
-	char line[512];
-	unsigned long long start;
-	unsigned long long end = 0;
-	FILE *in = fopen("/proc/self/maps", "re");
-	while (in && fgets(line, sizeof(line), in))
-		if (strstr(line, "[stack]"))
-			(void)sscanf(line, "%llx-%llx", &start, &end);
-	if (in)
-		fclose(in);
-	return end;
+	pthread_attr_t attr;
+	void *base;
+	size_t size;
+	assert_int_equal(pthread_getattr_np(pthread_self(), &attr), 0);
+	pthread_attr_getstack(&attr, &base, &size);
+	pthread_attr_destroy(&attr);
+	return (uintptr_t)base + size;
 }
 
 static bool start_child(void)

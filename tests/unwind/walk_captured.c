@@ -8,6 +8,7 @@
  */
 #include "base/bytes.h"
 #include "os/file.h"
+#include "os/proc_maps.h"
 #include "unwind/rules.h"
 #include "unwind/walk.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
 	LIMIT = 256,
@@ -108,7 +110,7 @@ static void find(void *context, const struct unwind_frame *frame, struct unwind_
 	struct captured *c = context;
 	if (frame->index < LIMIT)
 		c->is_exact[frame->index] = frame->is_exact;
-	if (frame->registers->values[unwind_pc(frame->machine)] == c->signal_return_avma) {
+	if (c->signal_return_avma == frame->registers->values[unwind_pc(frame->machine)]) {
 		place->code = UNWIND_RULE;
 		place->rule = unwind_rule_signal(frame->machine);
 		return;
@@ -124,25 +126,19 @@ static void find(void *context, const struct unwind_frame *frame, struct unwind_
 	}
 }
 
-static void read_line(struct captured *c, const char *line)
+static void read_maps(struct captured *c, struct bytes text)
 {
-	unsigned long long start;
-	unsigned long long end;
-	unsigned long long off;
-	char may[8];
-	char path[256] = "";
-	if (sscanf(line, "code %llx", &start) == 1) {
-		c->signal_return_avma = start;
-	} else if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %255s", &start, &end, may, &off,
-			  path) >= 4 &&
-		   may[2] == 'x' && c->map_count < MAPS) {
-		c->maps[c->map_count++] = (struct map){
-			.start_avma = start,
-			.end_avma = end,
-			.file_off = off,
-			.object = path[0] == '/' ? object_of(path) : NULL,
-		};
-	}
+	static struct proc_maps maps;
+	struct proc_mapping map;
+	proc_maps_open(&maps, text);
+	while (proc_maps_next(&maps, &map) && c->map_count < MAPS)
+		if (map.prot & PROT_EXEC)
+			c->maps[c->map_count++] = (struct map){
+				.start_avma = map.start_avma,
+				.end_avma = map.end_avma,
+				.file_off = map.file_off,
+				.object = map.path[0] == '/' ? object_of(map.path) : NULL,
+			};
 }
 
 static bool read_capture(struct captured *c, struct bytes bytes)
@@ -156,18 +152,12 @@ static bool read_capture(struct captured *c, struct bytes bytes)
 	c->state.stack_avma = cursor_u64(&in);
 	const uint64_t size = cursor_u64(&in);
 	c->truth_count = cursor_u64(&in);
-	for (size_t i = 0; i < 2 * c->truth_count && i < 2 * LIMIT; i++)
+	for (size_t i = 0; i < 2 * c->truth_count && i < (size_t)2 * LIMIT; i++)
 		c->truth[i] = cursor_u64(&in);
 	c->may_be_shorter = cursor_u64(&in) != 0;
 	c->state.stack = cursor_take(&in, size);
-	while (cursor_left(&in)) {
-		char line[512];
-		const uint8_t *end = memchr(in.pos, '\n', cursor_left(&in));
-		const struct bytes text =
-		    cursor_take(&in, end ? (size_t)(end - in.pos) + 1 : cursor_left(&in));
-		snprintf(line, sizeof(line), "%.*s", (int)text.size, (const char *)text.data);
-		read_line(c, line);
-	}
+	c->signal_return_avma = cursor_u64(&in);
+	read_maps(c, cursor_take(&in, cursor_left(&in)));
 	return !cursor_failed(&in) && c->truth_count > 3 && c->truth_count <= LIMIT;
 }
 
