@@ -240,6 +240,8 @@ bool load_is_running_kernel(const struct load *load);
 /* Those of the kernel that runs now; NULL where they are hidden. */
 struct symbol_table *load_running_kernel_symbols(struct load *load);
 bool load_vdso(struct load *load, struct bytes *image);
+/* The object's separate debug file if it has a .debug_frame, else empty; open as long as the load. */
+struct bytes load_debug_frame_file(struct load *load, const char *path, struct bytes image);
 int load_build_ids(struct load *load);
 
 /* source.c: from the process's program and the names of the codes from `first_code` on. */

@@ -8,6 +8,7 @@
 #include "os/kernel.h"
 #include "os/proc.h"
 #include "os/vdso.h"
+#include "symbol/debug_file.h"
 
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -179,6 +180,34 @@ static struct symbol_files files_of(struct load *load)
 				      .open = open_file,
 				      .close = close_file,
 				      .fetch_debug = fetches ? fetch_debug : NULL };
+}
+
+/* A table of the debug file's own is wanted, wherever in it: it may be compressed. */
+static int has_debug_frame(void *context, const struct elf_image *debug, const char *path)
+{
+	(void)context;
+	(void)path;
+	struct elf_section section;
+	return elf_section_named(debug, ".debug_frame", &section) ||
+	       elf_section_named(debug, ".zdebug_frame", &section);
+}
+
+struct bytes load_debug_frame_file(struct load *load, const char *path, struct bytes image)
+{
+	struct elf_image elf;
+	struct symbol_files files = files_of(load);
+	struct bytes bytes = { 0 };
+	/* Not worth a download: nearly all that is in it is in the object's .eh_frame, too. */
+	files.fetch_debug = NULL;
+	if (elf_image_open(&elf, image) < 0)
+		return bytes;
+	const struct debug_file_search search = {
+		.files = &files, .image = &elf, .path = path, .use = has_debug_frame
+	};
+	if (debug_file_find(&search, &bytes) <= 0)
+		bytes = (struct bytes){ 0 };
+	elf_image_close(&elf);
+	return bytes;
 }
 
 bool load_vdso(struct load *load, struct bytes *image)

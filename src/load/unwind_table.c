@@ -28,9 +28,15 @@ struct cfi_table *table_of_object(struct load *load, uint32_t object_id)
 	if (load->objects.items[object_id].cfi_was_read)
 		return load->objects.items[object_id].cfi;
 	load->objects.items[object_id].cfi_was_read = true;
-	const bool is_there = open_image(load, object_id);
+	if (!open_image(load, object_id))
+		return NULL;
 	struct object *object = &load->objects.items[object_id];
-	if (!is_there || cfi_table_elf(&object->cfi, object->image) < 0)
+	struct bytes debug = { 0 };
+	if (object->kind == OBJECT_FILE)
+		debug = load_debug_frame_file(load, intern_get(&load->strings, object->path),
+					      object->image);
+	object = &load->objects.items[object_id];
+	if (cfi_table_elf_debug(&object->cfi, object->image, debug) < 0)
 		object->cfi = NULL;
 	return object->cfi;
 }
