@@ -27,12 +27,7 @@ static void find_place(void *context, const struct unwind_frame *frame, struct u
 	(void)unwind_get(frame->registers, unwind_bp(frame->machine), &walk->bp_avma);
 	if (walk->words)
 		walk->words[frame->index] = 0;
-	if (walk->place->kind == PLACE_ROW) {
-		how->code = UNWIND_RULE;
-		how->row = &walk->place->row;
-	} else {
-		shape_find(walk, frame, how);
-	}
+	shape_find(walk, frame, how);
 	how->is_interpreter = walk->place->is_interpreter;
 }
 

@@ -20,10 +20,12 @@ enum place_kind {
 
 /* What is known of the code at an address. */
 struct place {
-	struct cfi_row row;   /* PLACE_ROW */
-	uint8_t kind;         /* enum place_kind */
-	uint8_t end;          /* enum profile_end: why a walk that ends there does so */
-	bool is_interpreter;  /* its frames can be read */
+	struct cfi_row row;  /* PLACE_ROW */
+	uint8_t kind;        /* enum place_kind */
+	uint8_t end;         /* enum profile_end: why a walk that ends there does so */
+	bool is_interpreter; /* its frames can be read */
+	bool has_room;       /* is_frameless, but for room for arguments that it may have made */
+	bool is_frameless; /* runs on its caller's frame, from the first instruction to the last */
 	enum runtime runtime; /* PLACE_CODE */
 	/* The function's bytes, as far as they are known. */
 	uint64_t start_avma;
@@ -49,7 +51,7 @@ struct cfi_table *table_of_piece(struct load *load, uint32_t piece);
 /* The bytes of an object's file from there on; empty where they are not to be had. */
 struct bytes table_object_bytes(struct load *load, uint32_t object, uint64_t file_off);
 
-/* unwind_shape.c: how a frame of walk->place is found, where no table tells. */
+/* unwind_shape.c: how a frame of walk->place is found, where no table tells, or only roughly. */
 void shape_find(const struct walk *walk, const struct unwind_frame *frame,
 		struct unwind_place *how);
 

@@ -43,6 +43,19 @@ static bool take_row(struct cfi_table *table, uint64_t svma, struct place *place
 	return true;
 }
 
+/* HotSpot's stubs between a call and the method that it comes to. */
+static void take_stub(struct bytes name, struct place *place)
+{
+	static const char *const starts[] = { "I2C/C2I adapters", "vtable stub", "itable stub" };
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		const size_t size = strlen(starts[i]);
+		if (name.size < size || memcmp(name.data, starts[i], size) != 0)
+			continue;
+		place->is_frameless = true;
+		place->has_room = i == 0;
+	}
+}
+
 static void place_in_code(struct load *load, uint64_t avma, const struct timeline_hit *hit,
 			  struct place *place)
 {
@@ -51,13 +64,16 @@ static void place_in_code(struct load *load, uint64_t avma, const struct timelin
 	place->end = PROFILE_END_NO_UNWINDING;
 	place->runtime = source->runtime;
 	place->is_interpreter = interpreted_is_by(load, hit->object);
+	if (source->runtime == RUNTIME_JVM)
+		take_stub(load->codes.items[hit->object].name, place);
 	place->start_avma = hit->start_avma;
 	const uint32_t piece = load_find_piece(load, hit->object, hit->start_avma);
 	struct load_code code;
-	if (!piece || take_row(table_of_piece(load, piece - 1), avma, place) ||
-	    load_code(load, piece - 1, &code) < 0)
+	if (!piece)
 		return;
-	place->code = code.code;
+	(void)take_row(table_of_piece(load, piece - 1), avma, place);
+	if (load_code(load, piece - 1, &code) == 0)
+		place->code = code.code;
 }
 
 /* Where the kernel lets programs begin: nothing called it. C libraries describe theirs, but not

@@ -204,22 +204,133 @@ static struct bytes code_behind(const struct place *place, uint64_t avma)
 	return (struct bytes){ place->code.data + before, place->code.size - (size_t)before };
 }
 
+/* What a prologue or an epilogue shows. HotSpot's tables speak of neither. */
+static bool find_by_code(const struct walk *walk, const struct unwind_frame *frame,
+			 struct unwind_place *how)
+{
+	const struct place *place = walk->place;
+	if (!frame->is_exact || !place->code.size || frame->avma < place->start_avma ||
+	    (place->kind == PLACE_ROW && place->runtime != RUNTIME_JVM))
+		return false;
+	how->code = UNWIND_RULE;
+	return unwind_rule_of_code(frame->machine, place->code, frame->avma - place->start_avma,
+				   &how->rule);
+}
+
+/* Code that was announced, or a file's. */
+static bool is_code(const struct walk *walk, uint64_t return_avma)
+{
+	const struct address address = { .pid = walk->sample->pid,
+					 .avma = return_avma,
+					 .time_ns = walk->sample->time_ns,
+					 .is_return = true };
+	struct decision decision;
+	load_decide(walk->load, &address, &decision);
+	return decision.speaker == SPEAKER_CODE ||
+	       (decision.speaker == SPEAKER_MAPPING &&
+		walk->load->objects.items[decision.hit.object].kind != OBJECT_ANONYMOUS);
+}
+
+/* The return address is the topmost word, if that leads to code. Adapters that make room for
+ * arguments keep what sp was in r13.
+ */
+static bool find_frameless(const struct walk *walk, const struct unwind_frame *frame,
+			   struct unwind_place *how)
+{
+	enum { ROOM_LIMIT = 1 << 16 };
+	static const struct cfi_rule rules[] = {
+		{ .kind = CFI_REGISTER, .number = R13 }, /* rsp */
+		{ .kind = CFI_AT_CFA, .operand = -WORD },
+	};
+	uint64_t sp;
+	uint64_t sender_sp;
+	uint64_t word;
+	if (!walk->place->is_frameless || !frame->is_exact || frame->machine != UNWIND_X86_64 ||
+	    !unwind_get(frame->registers, UNWIND_X86_64_SP, &sp) ||
+	    !unwind_stack_word(frame, sp, &word) || !is_code(walk, word))
+		return false;
+	how->code = UNWIND_RULE;
+	how->rule = unwind_rule_entry(UNWIND_X86_64);
+	if (walk->place->has_room && unwind_get(frame->registers, R13, &sender_sp) &&
+	    sender_sp > sp && sender_sp - sp < ROOM_LIMIT) {
+		how->rule.ruled |= 1u << UNWIND_X86_64_SP;
+		how->rule.rules = rules;
+		how->rule.plain_return = 0;
+	}
+	return true;
+}
+
+/* HotSpot's tables hold at calls. Between them a few instructions that it puts in place of a
+ * method, such as those that compare strings, push what they need: as many words deeper.
+ */
+static bool find_pushed(const struct walk *walk, const struct unwind_frame *frame,
+			struct unwind_place *how)
+{
+	enum { MOST_WORDS = 4 };
+	const struct cfi_row *row = &walk->place->row;
+	uint64_t sp;
+	uint64_t word;
+	if (walk->place->runtime != RUNTIME_JVM || !frame->is_exact ||
+	    row->cfa.kind != CFI_REGISTER || row->cfa.number != unwind_sp(frame->machine) ||
+	    !unwind_get(frame->registers, row->cfa.number, &sp))
+		return false;
+	for (int32_t room = 0; room <= MOST_WORDS * WORD; room += WORD) {
+		const uint64_t cfa = sp + (uint64_t)(row->cfa.operand + room);
+		if (!unwind_stack_word(frame, cfa - WORD, &word) || !is_code(walk, word))
+			continue;
+		how->rule = *row;
+		how->rule.cfa.operand += room;
+		return room != 0;
+	}
+	return false;
+}
+
+/* HotSpot's interpreter puts what its caller's sp was into its frame: adapters make room for
+ * arguments between a compiled caller and the frame.
+ */
+static bool find_interpreter(const struct unwind_frame *frame, struct unwind_place *how)
+{
+	enum { SENDER_SP = -WORD, ROOM_LIMIT = 1 << 16 };
+	static const struct cfi_rule rules[] = {
+		{ .kind = CFI_AT_CFA, .operand = -2 * WORD },             /* rbp */
+		{ .kind = CFI_AT_CFA, .operand = -2 * WORD + SENDER_SP }, /* rsp */
+		{ .kind = CFI_AT_CFA, .operand = -WORD },
+	};
+	uint64_t bp;
+	uint64_t sender_sp;
+	if (frame->machine != UNWIND_X86_64 ||
+	    !unwind_get(frame->registers, UNWIND_X86_64_BP, &bp) ||
+	    !unwind_frame_word(frame, SENDER_SP, &sender_sp) || sender_sp - bp < 2ull * WORD ||
+	    sender_sp - bp > ROOM_LIMIT)
+		return false;
+	how->code = UNWIND_RULE;
+	how->rule = unwind_rule_frame_pointer(UNWIND_X86_64);
+	how->rule.ruled |= 1u << UNWIND_X86_64_SP;
+	how->rule.rules = rules;
+	how->rule.plain_return = 0;
+	return true;
+}
+
 void shape_find(const struct walk *walk, const struct unwind_frame *frame, struct unwind_place *how)
 {
 	const struct place *place = walk->place;
-	const uint64_t pc_avma = frame->is_exact ? frame->avma : frame->avma + 1;
-	if (place->kind == PLACE_UNKNOWN)
+	if (place->kind == PLACE_UNKNOWN || find_by_code(walk, frame, how))
 		return;
 	how->code = UNWIND_RULE;
+	if (place->kind == PLACE_ROW) {
+		if (!find_pushed(walk, frame, how))
+			how->row = &place->row;
+		return;
+	}
+	const uint64_t pc_avma = frame->is_exact ? frame->avma : frame->avma + 1;
 	if (unwind_is_signal_return(frame->machine, code_behind(place, pc_avma))) {
 		how->rule = unwind_rule_signal(frame->machine);
 		return;
 	}
-	if (frame->is_exact && place->code.size && pc_avma >= place->start_avma &&
-	    unwind_rule_of_code(frame->machine, place->code, pc_avma - place->start_avma,
-				&how->rule))
+	if (place->kind == PLACE_CODE &&
+	    (find_frameless(walk, frame, how) || find_by_runtime(walk, frame, how)))
 		return;
-	if (place->kind == PLACE_CODE && find_by_runtime(walk, frame, how))
+	if (place->is_interpreter && find_interpreter(frame, how))
 		return;
 	how->code = UNWIND_FRAME_POINTER;
 	/* A table that is not there: the walk ends here. */

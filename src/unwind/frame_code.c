@@ -117,47 +117,69 @@ static struct instruction decode(struct bytes code, size_t at)
 	return i;
 }
 
-/* Where `push rbp; mov rbp, rsp` begins, for functions that do something else before. */
-static bool find_frame_setup(struct bytes code, size_t *at)
+/* Where a frame begins to be made, for functions that do something else before: a push of rbp
+ * with what belongs beside it.
+ */
+static bool find_frame_setup(struct bytes code, size_t from, size_t *at)
 {
-	static const uint8_t forms[2][4] = { { 0x55, 0x48, 0x89, 0xe5 },
-					     { 0x55, 0x48, 0x8b, 0xec } };
-	for (size_t i = 0; i < PROLOGUE_BYTES && i + sizeof(forms[0]) <= code.size; i++)
-		if (memcmp(code.data + i, forms[0], sizeof(forms[0])) == 0 ||
-		    memcmp(code.data + i, forms[1], sizeof(forms[1])) == 0) {
+	enum { TOUCH_SIZE = 7 };
+	for (size_t i = from; i < PROLOGUE_BYTES && i < code.size; i++) {
+		if (code.data[i] != 0x55)
+			continue;
+		const bool is_behind_touch = i >= TOUCH_SIZE && code.data[i - TOUCH_SIZE] == 0x89 &&
+					     code.data[i - TOUCH_SIZE + 1] == 0x84 &&
+					     code.data[i - TOUCH_SIZE + 2] == 0x24;
+		const enum effect next =
+		    i + 1 < code.size ? decode(code, i + 1).effect : EFFECT_OTHER;
+		if (is_behind_touch || next == EFFECT_SET_BP || next == EFFECT_SUB) {
 			*at = i;
 			return true;
 		}
+	}
 	return false;
+}
+
+/* What was pushed on the way from the function's start. */
+struct depth {
+	uint32_t bytes; /* from sp to the CFA */
+	bool has_saved_bp;
+	bool has_frame_pointer;
+};
+
+/* Where the reading came to: pc_off, or an instruction that does not belong there. */
+static size_t run_prologue(struct bytes code, size_t at, uint64_t pc_off, struct depth *depth)
+{
+	while (at < pc_off && at < code.size && at < 2 * PROLOGUE_BYTES) {
+		const struct instruction i = decode(code, at);
+		if (i.effect == EFFECT_PUSH_BP && depth->bytes == WORD)
+			depth->has_saved_bp = true;
+		else if (i.effect == EFFECT_SET_BP)
+			depth->has_frame_pointer = true;
+		else if (i.effect != EFFECT_PUSH && i.effect != EFFECT_SUB &&
+			 i.effect != EFFECT_NONE)
+			break;
+		if (depth->has_frame_pointer)
+			break;
+		depth->bytes += i.effect == EFFECT_SUB    ? i.amount
+				: i.effect == EFFECT_NONE ? 0
+							  : WORD;
+		at += i.size;
+	}
+	return at;
 }
 
 /* Runs from the function's start to pc. */
 static bool read_prologue(struct bytes code, uint64_t pc_off, struct cfi_row *row)
 {
-	uint32_t depth = WORD; /* from sp to the CFA */
-	bool has_saved_bp = false;
-	size_t at = 0;
-	while (at < pc_off && at < code.size && at < PROLOGUE_BYTES) {
-		const struct instruction i = decode(code, at);
-		if (i.effect == EFFECT_PUSH_BP && depth == WORD)
-			has_saved_bp = true;
-		else if (i.effect == EFFECT_SET_BP)
-			return false;
-		else if (i.effect != EFFECT_PUSH && i.effect != EFFECT_SUB &&
-			 i.effect != EFFECT_NONE)
-			break;
-		depth += i.effect == EFFECT_SUB ? i.amount : i.effect == EFFECT_NONE ? 0 : WORD;
-		at += i.size;
-	}
-	if (at == pc_off) {
-		*row = unwind_rule_fixed(UNWIND_X86_64, (int32_t)depth, has_saved_bp);
-		return true;
-	}
+	struct depth depth = { .bytes = WORD };
+	size_t at = run_prologue(code, 0, pc_off, &depth);
 	size_t setup;
-	if (depth > WORD || !find_frame_setup(code, &setup) || pc_off > setup + 1)
+	if (at != pc_off && !depth.has_frame_pointer && depth.bytes == WORD &&
+	    find_frame_setup(code, at, &setup))
+		at = pc_off <= setup ? (size_t)pc_off : run_prologue(code, setup, pc_off, &depth);
+	if (at != pc_off || depth.has_frame_pointer)
 		return false;
-	*row = pc_off <= setup ? unwind_rule_entry(UNWIND_X86_64)
-			       : unwind_rule_fixed(UNWIND_X86_64, 2 * WORD, true);
+	*row = unwind_rule_fixed(UNWIND_X86_64, (int32_t)depth.bytes, depth.has_saved_bp);
 	return true;
 }
 

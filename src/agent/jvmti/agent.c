@@ -2,6 +2,7 @@
 
 #include "agent/jvmti/code.h"
 #include "agent/jvmti/code_table.h"
+#include "agent/jvmti/frame_rule.h"
 #include "agent/jvmti/interpreted.h"
 #include "agent/jvmti/thread.h"
 #include "agent/jvmti/vm_structs.h"
@@ -71,10 +72,20 @@ static void add_tier(struct polyperf_jit_load_info *load, struct polyperf_jit_no
 	load->note_count = note->text ? 1 : 0;
 }
 
+/* With build_lock. */
+static void add_frame(struct polyperf_jit_load_info *load, struct frame_rule *rule)
+{
+	struct vm_frame frame;
+	if (vm_structs_frame(&agent.structs, load->address, &frame) &&
+	    frame_rule_make(rule, load->size, &frame))
+		load->unwinding = &rule->unwinding;
+}
+
 static void tell_method(const struct code_event *event)
 {
 	struct polyperf_jit_load_info load = { .struct_size = sizeof(load) };
 	struct polyperf_jit_note note = { 0 };
+	struct frame_rule rule;
 	struct jvm jvm = { .jvmti = agent.jvmti };
 	void *jni = NULL;
 	const struct code_entry entry = { .code_avma = event->code_avma,
@@ -88,6 +99,7 @@ static void tell_method(const struct code_event *event)
 	is_building = true;
 	code_build(&agent.builder, &jvm, event, &load);
 	add_tier(&load, &note);
+	add_frame(&load, &rule);
 	/* HotSpot keeps a method's code where it is while it tells of it. */
 	if (agent.builder.is_hotspot)
 		load.flags = POLYPERF_JIT_CODE_TRUSTED;
@@ -152,7 +164,13 @@ static void JNICALL on_stub(jvmtiEnv *jvmti, const char *name, const void *code,
 		load.name = name;
 		load.address = entry.code_avma;
 		load.size = entry.size;
+		struct frame_rule rule;
+		pthread_mutex_lock(&agent.build_lock);
+		/* While the JVM starts, the heaps that code lies in are not all there. */
+		if (is_generating)
+			add_frame(&load, &rule);
 		tell(&entry, &load);
+		pthread_mutex_unlock(&agent.build_lock);
 	}
 	leave();
 }

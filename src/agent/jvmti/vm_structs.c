@@ -25,6 +25,8 @@ static const struct {
 	{ "HeapBlock::Header", "_used", VM_BLOCK_USED },
 	{ "CodeBlob", "_code_begin", VM_BLOB_CODE_BEGIN },
 	{ "CodeBlob", "_code_offset", VM_BLOB_CODE_OFFSET },
+	{ "CodeBlob", "_frame_size", VM_BLOB_FRAME_SIZE },
+	{ "CodeBlob", "_frame_complete_offset", VM_BLOB_FRAME_COMPLETE },
 	{ "nmethod", "_entry_bci", VM_NMETHOD_ENTRY_BCI },
 	{ "nmethod", "_compile_id", VM_NMETHOD_COMPILE_ID },
 	{ "nmethod", "_comp_level", VM_NMETHOD_COMP_LEVEL },
@@ -290,9 +292,14 @@ static bool field_of(const struct vm_structs *structs, const uint8_t *nmethod, e
 		return false;
 	const uint8_t *at = nmethod + field.offset;
 	int32_t word = 0;
+	int16_t half = 0;
 	switch (field.size) {
 	case 1:
 		*value = *at < 128 ? *at : *at - 256;
+		return true;
+	case 2:
+		memcpy(&half, at, sizeof(half));
+		*value = half;
 		return true;
 	case 4:
 		memcpy(&word, at, sizeof(word));
@@ -316,14 +323,11 @@ static bool begins_at(const struct vm_structs *structs, const uint8_t *nmethod, 
 	       blob_avma + (uint64_t)value == code_avma;
 }
 
-bool vm_structs_code(struct vm_structs *structs, uint64_t code_avma, struct vm_code *code)
+/* Copies the first bytes of the blob whose instructions begin there: as many as an nmethod has. */
+static bool read_blob(struct vm_structs *structs, uint64_t code_avma, uint8_t *blob)
 {
-	uint8_t nmethod[NMETHOD_LIMIT];
 	uint8_t is_used;
 	uint64_t block_avma;
-	int64_t level;
-	int64_t bci;
-	int64_t id = 0;
 	if (!structs->nmethod_size || !find_heaps(structs))
 		return false;
 	const struct vm_heap *heap = heap_of(structs, code_avma);
@@ -331,13 +335,37 @@ bool vm_structs_code(struct vm_structs *structs, uint64_t code_avma, struct vm_c
 	    !read_memory(block_avma + offset_of(structs, VM_BLOCK_USED), &is_used, 1) || !is_used)
 		return false;
 	const uint64_t blob_avma = block_avma + structs->block_size;
-	if (!read_memory(blob_avma, nmethod, structs->nmethod_size) ||
-	    !begins_at(structs, nmethod, blob_avma, code_avma) ||
+	return read_memory(blob_avma, blob, structs->nmethod_size) &&
+	       begins_at(structs, blob, blob_avma, code_avma);
+}
+
+bool vm_structs_code(struct vm_structs *structs, uint64_t code_avma, struct vm_code *code)
+{
+	uint8_t nmethod[NMETHOD_LIMIT];
+	int64_t level;
+	int64_t bci;
+	int64_t id = 0;
+	if (!read_blob(structs, code_avma, nmethod) ||
 	    !field_of(structs, nmethod, VM_NMETHOD_COMP_LEVEL, &level) ||
 	    !field_of(structs, nmethod, VM_NMETHOD_ENTRY_BCI, &bci))
 		return false;
 	(void)field_of(structs, nmethod, VM_NMETHOD_COMPILE_ID, &id);
 	*code = (struct vm_code){ (int32_t)level, (int32_t)bci, (int32_t)id };
+	return true;
+}
+
+bool vm_structs_frame(struct vm_structs *structs, uint64_t code_avma, struct vm_frame *frame)
+{
+	uint8_t blob[NMETHOD_LIMIT];
+	int64_t words;
+	int64_t complete_off;
+	if (!read_blob(structs, code_avma, blob) ||
+	    !field_of(structs, blob, VM_BLOB_FRAME_SIZE, &words) || words < 0 || words > INT32_MAX)
+		return false;
+	if (!field_of(structs, blob, VM_BLOB_FRAME_COMPLETE, &complete_off) || complete_off < 0 ||
+	    complete_off > INT32_MAX)
+		complete_off = 0;
+	*frame = (struct vm_frame){ (uint32_t)words, (uint32_t)complete_off };
 	return true;
 }
 

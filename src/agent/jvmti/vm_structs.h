@@ -1,4 +1,5 @@
-/* vm_structs.h - which of HotSpot's compilers made a piece of code, which JVMTI does not say.
+/* vm_structs.h - what JVMTI does not say of HotSpot's code: which compiler made it, and how large
+ * its frames are.
  *
  *   struct vm_structs structs;
  *   vm_structs_open(&structs, find_in_libjvm, handle);
@@ -30,8 +31,10 @@ enum vm_field_id {
 	VM_SPACE_LOW,
 	VM_SPACE_HIGH,
 	VM_BLOCK_USED,
-	VM_BLOB_CODE_BEGIN,  /* an address, or ... */
-	VM_BLOB_CODE_OFFSET, /* ... an offset */
+	VM_BLOB_CODE_BEGIN,     /* an address, or ... */
+	VM_BLOB_CODE_OFFSET,    /* ... an offset */
+	VM_BLOB_FRAME_SIZE,     /* in words */
+	VM_BLOB_FRAME_COMPLETE, /* an offset */
 	VM_NMETHOD_ENTRY_BCI,
 	VM_NMETHOD_COMPILE_ID,
 	VM_NMETHOD_COMP_LEVEL,
@@ -78,6 +81,15 @@ struct vm_code {
 
 /* What is known of the compiled method whose instructions begin at `code_avma`. */
 bool vm_structs_code(struct vm_structs *structs, uint64_t code_avma, struct vm_code *code);
+
+/* The frame of code that HotSpot made. */
+struct vm_frame {
+	uint32_t words; /* with the return address; 0: it has none of its own, or no one knows */
+	uint32_t complete_off; /* of the first instruction at which it is there */
+};
+
+/* Of the method or stub whose instructions begin at `code_avma`; false where that is neither. */
+bool vm_structs_frame(struct vm_structs *structs, uint64_t code_avma, struct vm_frame *frame);
 
 /* "native", "c1-3", "c2", "c2-osr"; NULL for what is none of HotSpot's levels. */
 const char *vm_code_tier(const struct vm_code *code);

@@ -49,6 +49,8 @@ struct nmethod {
 	void *virtual_table;
 	char *code_begin;
 	int32_t code_offset;
+	int32_t frame_size;
+	int16_t frame_complete;
 	int32_t entry_bci;
 	int32_t compile_id;
 	int8_t comp_level;
@@ -101,6 +103,9 @@ static void set_tables(void)
 		{ "HeapBlock::Header", "_used", "bool", 0, offsetof(struct block, used), NULL },
 		{ "CodeBlob", "_code_begin", "address", 0, offsetof(struct nmethod, code_begin),
 		  NULL },
+		{ "CodeBlob", "_frame_size", "int", 0, offsetof(struct nmethod, frame_size), NULL },
+		{ "CodeBlob", "_frame_complete_offset", "int16_t", 0,
+		  offsetof(struct nmethod, frame_complete), NULL },
 		{ "nmethod", "_entry_bci", "int", 0, offsetof(struct nmethod, entry_bci), NULL },
 		{ "nmethod", "_compile_id", "int", 0, offsetof(struct nmethod, compile_id), NULL },
 		{ "nmethod", "_comp_level", "CompLevel", 0, offsetof(struct nmethod, comp_level),
@@ -116,6 +121,7 @@ static void set_tables(void)
 		{ "int", NULL, 0, 1, 0, 4 },
 		{ "CompLevel", NULL, 0, 1, 0, 1 },
 		{ "bool", NULL, 0, 1, 0, 1 },
+		{ "int16_t", NULL, 0, 1, 0, 2 },
 		{ "HeapBlock", NULL, 0, 0, 0, sizeof(struct block) },
 		{ "nmethod", "CodeBlob", 0, 0, 0, sizeof(struct nmethod) },
 		{ "ConstMethod", "MetaspaceObj", 0, 0, 0, sizeof(struct const_method) },
@@ -202,6 +208,28 @@ static void test_tiers_are_found(void **state)
 	assert_true(vm_structs_code(&structs, c2, &code));
 	assert_string_equal(vm_code_tier(&code), "c2-osr");
 	assert_int_equal(code.entry_bci, 12);
+}
+
+static void test_frames_are_found(void **state)
+{
+	(void)state;
+	struct vm_structs structs;
+	struct vm_frame frame;
+	assert_true(vm_structs_open(&structs, find, NULL));
+	const uint64_t avma = put_method(2, 3, 3, -1);
+	struct nmethod *method = (struct nmethod *)(void *)(memory + 2 * SEGMENT + 16);
+	method->frame_size = 12;
+	method->frame_complete = 44;
+	assert_true(vm_structs_frame(&structs, avma, &frame));
+	assert_int_equal(frame.words, 12);
+	assert_int_equal(frame.complete_off, 44);
+	/* Never complete, as stubs say. */
+	method->frame_complete = -1;
+	assert_true(vm_structs_frame(&structs, avma, &frame));
+	assert_int_equal(frame.complete_off, 0);
+	method->frame_size = -1;
+	assert_false(vm_structs_frame(&structs, avma, &frame));
+	assert_false(vm_structs_frame(&structs, avma + 1, &frame));
 }
 
 static void test_code_far_from_its_blocks_start(void **state)
