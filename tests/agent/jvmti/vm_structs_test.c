@@ -300,11 +300,17 @@ static void test_each_missing_variable_and_field(void **state)
 	for (size_t i = 0; fields[i].type; i++) {
 		const char *name = fields[i].name;
 		const bool is_of_methods = strstr(fields[i].type, "Method") != NULL;
-		const bool is_needed =
-		    strcmp(name, "_x") != 0 && strcmp(name, "_compile_id") != 0 && !is_of_methods;
+		const bool is_of_frames = strncmp(name, "_frame_", 7) == 0;
+		const bool is_needed = strcmp(name, "_x") != 0 &&
+				       strcmp(name, "_compile_id") != 0 && !is_of_methods &&
+				       !is_of_frames;
+		struct vm_frame frame;
 		fields[i].name = "_gone";
 		assert_int_equal(vm_structs_open(&structs, find, NULL), !is_needed);
 		assert_int_equal(structs.const_method_size == 0, is_of_methods);
+		if (!is_needed)
+			assert_int_equal(vm_structs_frame(&structs, avma, &frame),
+					 strcmp(name, "_frame_size") != 0);
 		fields[i].name = name;
 	}
 }
@@ -420,6 +426,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_tiers_are_found),
+		TEST(test_frames_are_found),
 		TEST(test_code_far_from_its_blocks_start),
 		TEST(test_newer_jvms_tell_an_offset),
 		TEST(test_what_is_no_code_has_no_tier),
