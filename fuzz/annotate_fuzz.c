@@ -27,6 +27,14 @@ static void require(bool holds)
 		abort();
 }
 
+/* A new item, which there is always memory for. */
+#define ADD(vector, ...)                                                \
+	do {                                                            \
+		__typeof__((vector)->items) item = vector_push(vector); \
+		require(item != NULL);                                  \
+		*item = (__typeof__(*item))__VA_ARGS__;                 \
+	} while (0)
+
 static uint32_t below(struct input *in, uint32_t limit)
 {
 	return cursor_u8(&in->c) % limit;
@@ -48,10 +56,11 @@ static void make_texts(struct input *in)
 static void make_profile(struct input *in)
 {
 	struct profile *p = &in->profile;
-	*vector_push(&p->events) = intern_text(&p->strings, text(in));
+	ADD(&p->events, intern_text(&p->strings, text(in)));
 	const uint32_t thread = profile_add_thread(p, 1, 1, 0);
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		struct profile_function *f = vector_push(&p->functions);
+		require(f != NULL);
 		f->name = intern_text(&p->strings, text(in));
 		f->raw_name = intern_text(&p->strings, text(in));
 		f->object = intern_text(&p->strings, text(in));
@@ -61,6 +70,7 @@ static void make_profile(struct input *in)
 	}
 	for (uint32_t i = 0; i < FRAMES; i++) {
 		struct profile_frame *f = vector_push(&p->frames);
+		require(f != NULL);
 		f->function = below(in, FUNCTIONS);
 		f->has_offset = below(in, 8);
 		f->offset = below(in, 8) ? below(in, 64) : cursor_u64(&in->c);
@@ -83,36 +93,35 @@ static void make_profile(struct input *in)
 static int give_listing(void *context, uint32_t function, struct listing *listing)
 {
 	struct input in = *(const struct input *)context;
-	(void)cursor_take(&in.c, function * 3);
+	(void)cursor_take(&in.c, (size_t)function * 3);
 	listing->machine = (enum listing_machine)below(&in, 3);
 	listing->start_avma = below(&in, 2) ? 0x1000 : cursor_u64(&in.c);
 	listing->loaded_ns = cursor_u32(&in.c);
 	listing->code = below(&in, 8) ? in.code : (struct bytes){ 0 };
 	listing->reason = below(&in, 2) ? "no reason" : NULL;
 	for (uint32_t i = 0; i < ENTRIES; i++) {
-		*vector_push(&listing->lines) = (struct listing_line){
-			.offset = below(&in, 64),
-			.line = below(&in, 8),
-			.scope = below(&in, 6),
-			.file = text(&in),
-			.text = below(&in, 4) ? NULL : text(&in),
-		};
-		*vector_push(&listing->notes) = (struct listing_note){
-			.offset = below(&in, 64),
-			.size = below(&in, 4) ? 0 : cursor_u32(&in.c),
-			.kind = below(&in, 2) ? "data" : text(&in),
-			.text = text(&in),
-		};
-		*vector_push(&listing->bytecodes) =
-		    (struct listing_bytecode){ below(&in, 64), (int32_t)below(&in, 5) - 1 };
+		ADD(&listing->lines, {
+					 .offset = below(&in, 64),
+					 .line = below(&in, 8),
+					 .scope = below(&in, 6),
+					 .file = text(&in),
+					 .text = below(&in, 4) ? NULL : text(&in),
+				     });
+		ADD(&listing->notes, {
+					 .offset = below(&in, 64),
+					 .size = below(&in, 4) ? 0 : cursor_u32(&in.c),
+					 .kind = below(&in, 2) ? "data" : text(&in),
+					 .text = text(&in),
+				     });
+		ADD(&listing->bytecodes, { below(&in, 64), (int32_t)below(&in, 5) - 1 });
 	}
 	for (uint32_t i = 0; i < 4; i++)
-		*vector_push(&listing->scopes) = (struct listing_scope){
-			.name = text(&in),
-			.call_file = text(&in),
-			.call_line = below(&in, 3),
-			.around = below(&in, 6),
-		};
+		ADD(&listing->scopes, {
+					  .name = text(&in),
+					  .call_file = text(&in),
+					  .call_line = below(&in, 3),
+					  .around = below(&in, 6),
+				      });
 	return 0;
 }
 
