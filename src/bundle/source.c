@@ -1,7 +1,8 @@
 #include "bundle/source.h"
 
+#include "base/number.h"
+
 #include <ctype.h>
-#include <stdio.h>
 
 enum {
 	PATH_LIMIT = 4096,
@@ -92,10 +93,10 @@ bool source_decode(char *path)
 {
 	char *to = path;
 	for (const char *from = path; *from; from++) {
-		unsigned value = 0;
-		const bool is_byte = *from == '%' && isxdigit((unsigned char)from[1]) &&
-				     isxdigit((unsigned char)from[2]) &&
-				     sscanf(from + 1, "%2x", &value) == 1 && value;
+		uint64_t value = 0;
+		const struct bytes digits = { (const uint8_t *)from + 1, strnlen(from + 1, 2) };
+		const bool is_byte =
+		    *from == '%' && digits.size == 2 && number_parse(digits, 16, &value) && value;
 		*to++ = is_byte ? (char)value : *from;
 		from += is_byte ? 2 : 0;
 	}

@@ -40,7 +40,7 @@ struct object {
 	struct debuginfo *debuginfo; /* NULL where there is none, or before the first need */
 	bool cfi_was_read;
 	bool image_was_read;
-	struct bytes image; /* its file, or empty, before the first need too */
+	struct bytes image;             /* its file, or empty, before the first need too */
 	struct cfi_table *cfi;          /* NULL where there is none, or before the first need */
 	struct address_index functions; /* of the profile under way, by symbol start + 1 */
 };
@@ -240,7 +240,8 @@ bool load_is_running_kernel(const struct load *load);
 /* Those of the kernel that runs now; NULL where they are hidden. */
 struct symbol_table *load_running_kernel_symbols(struct load *load);
 bool load_vdso(struct load *load, struct bytes *image);
-/* The object's separate debug file if it has a .debug_frame, else empty; open as long as the load. */
+/* The object's separate debug file if it has a .debug_frame, else empty; open as long as the load.
+ */
 struct bytes load_debug_frame_file(struct load *load, const char *path, struct bytes image);
 int load_build_ids(struct load *load);
 

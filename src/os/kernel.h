@@ -58,9 +58,9 @@ size_t kernel_note_build_id(struct bytes notes, uint8_t build_id[20]);
 /* Adds what the text of a kallsyms file tells; kernel_layout_read() calls it. */
 int kernel_layout_kallsyms(struct kernel_layout *layout, struct bytes text);
 
-/* Copies instructions of the running kernel out of `path`, which is "/proc/kcore" but in tests. Root
- * may read it, where the kernel is not locked down. Returns 0, STATUS_NOT_FOUND (there is no such
- * file, or nothing at the address), _DENIED, _IO, _NOT_FORMAT, or _TRUNCATED.
+/* Copies instructions of the running kernel out of `path`, which is "/proc/kcore" but in tests.
+ * Root may read it, where the kernel is not locked down. Returns 0, STATUS_NOT_FOUND (there is no
+ * such file, or nothing at the address), _DENIED, _IO, _NOT_FORMAT, or _TRUNCATED.
  */
 int kernel_code_read(const char *path, uint64_t avma, uint8_t *buffer, size_t size);
 

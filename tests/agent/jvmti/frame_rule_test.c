@@ -18,7 +18,7 @@ static struct cfi_table *table_of(const struct vm_frame *frame, struct frame_rul
 {
 	struct cfi_table *table;
 	if (!frame_rule_make(rule, CODE_SIZE, frame))
-		skip();
+		skip_because("this machine's frames have no rule");
 	const struct cfi_jit jit = {
 		.machine = machine,
 		.unwinding = { rule->unwinding.data, (size_t)rule->unwinding.size },

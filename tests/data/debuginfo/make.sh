@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes the objects of this folder and of fuzz/corpus/debuginfo: gcc 12, clang 14, dwz 0.15, binutils
 # 2.40. The tests read what is in the repository; nothing runs this for them.
+# shellcheck disable=SC2086 # $flags and $link are several words
 set -e
 cd "$(dirname "$0")"
 corpus=../../../fuzz/corpus/debuginfo
@@ -29,4 +30,4 @@ for part in a b; do
 done
 dwz -m shared.debug -M ../shared.debug dwz_a.so dwz_b.so
 rm small.o shared.o
-chmod 644 *.so *.debug $corpus/*
+chmod 644 ./*.so ./*.debug $corpus/*
