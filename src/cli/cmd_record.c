@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
 	{ "call-graph", 'g', "HOW", OPTION_ARG_OPTIONAL,
 	  "the callers: `fp` by frame pointers, the default; `dwarf[,BYTES]` by copies of the "
 	  "stack "
-	  "(default 8192 bytes); `no`",
+	  "(default 8192 bytes, at most 65528; reports say how many were too short); `no`",
 	  0 },
 	{ .doc = "Where it goes:" },
 	{ "output", 'o', "FILE", 0,
