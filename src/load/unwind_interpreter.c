@@ -42,7 +42,8 @@ void interpreter_read(void *context, const struct unwind_frame *frame)
 	const struct walk *walk = context;
 	struct interpreted_place place = { .pid = walk->sample->pid,
 					   .time_ns = walk->sample->time_ns };
-	if (!walk->words)
+	/* Its frames on aarch64 are laid out otherwise. */
+	if (!walk->words || frame->machine != UNWIND_X86_64)
 		return;
 	const bool has_method = unwind_frame_word(frame, HOTSPOT_METHOD, &place.id);
 	if (has_method && interpreted_is_known(walk->load, &place))

@@ -30,6 +30,9 @@ void recording_begin(struct recording *r)
 /* bx, bp, sp, ip, r13 of asm/perf_regs.h. */
 enum { REGISTERS = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 21 };
 
+/* x29, lr, sp, pc. */
+static const uint64_t arm64_registers = (uint64_t)0xf << 29;
+
 /* The attrs of all events differ in their periods alone. */
 static struct perf_event_attr attr_of(const struct recording *r, size_t event)
 {
@@ -44,7 +47,9 @@ static struct perf_event_attr attr_of(const struct recording *r, size_t event)
 		.use_clockid = 1,
 		.clockid = 1, /* CLOCK_MONOTONIC */
 		.exclude_callchain_user = has_stacks,
-		.sample_regs_user = has_stacks ? REGISTERS : 0,
+		.sample_regs_user = !has_stacks   ? 0
+				    : r->is_arm64 ? arm64_registers
+						  : REGISTERS,
 		.sample_stack_user = has_stacks ? 8192 : 0,
 	};
 }
@@ -59,7 +64,8 @@ static void make_folder(struct recording *r)
 
 void recording_begin_as(struct recording *r, const struct recording_shape *shape)
 {
-	*r = (struct recording){ .has_no_ids = shape->has_no_ids,
+	*r = (struct recording){ .is_arm64 = shape->is_arm64,
+				 .has_no_ids = shape->has_no_ids,
 				 .sample_type = shape->sample_type };
 	if (!r->sample_type)
 		r->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -152,16 +158,20 @@ static void put_branches(struct sink *out, const struct recording_what *what)
 	}
 }
 
-static void put_stack(struct sink *out, const struct recording_stack *stack)
+static void put_stack(struct sink *out, const struct recording_stack *stack, bool is_arm64)
 {
 	const uint64_t size = stack->count * sizeof(*stack->words);
 	const size_t wanted = stack->wanted > stack->count ? stack->wanted : stack->count;
 	sink_u64(out, PERF_SAMPLE_REGS_ABI_64);
-	sink_u64(out, stack->bx);
+	if (!is_arm64)
+		sink_u64(out, stack->bx);
 	sink_u64(out, stack->bp);
+	if (is_arm64)
+		sink_u64(out, stack->lr);
 	sink_u64(out, stack->sp);
 	sink_u64(out, stack->ip);
-	sink_u64(out, stack->r13);
+	if (!is_arm64)
+		sink_u64(out, stack->r13);
 	sink_u64(out, wanted * sizeof(*stack->words));
 	for (size_t i = 0; i < stack->count; i++)
 		sink_u64(out, stack->words[i]);
@@ -197,7 +207,7 @@ void recording_put_sample(struct recording *r, const struct recording_what *what
 	if (r->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		put_branches(out, what);
 	if (what->stack)
-		put_stack(out, what->stack);
+		put_stack(out, what->stack, r->is_arm64);
 	if (r->sample_type & PERF_SAMPLE_REGS_USER)
 		sink_u64(out, 0); /* none */
 	if (r->sample_type & PERF_SAMPLE_STACK_USER)
@@ -250,11 +260,15 @@ static void write_file(struct recording *r)
 
 struct bytes recording_seal(struct recording *r)
 {
-	struct perfdata_new_feature features[3] = { { .feature = PERFDATA_FEATURE_VERSION } };
+	struct perfdata_new_feature features[4] = { { .feature = PERFDATA_FEATURE_VERSION } };
 	size_t count = 0;
 	r->layout.data_size = r->out.size - r->layout.data_offset;
 	if (r->version)
 		perfdata_put_text(&features[count++].content, r->version);
+	if (r->is_arm64) {
+		features[count].feature = PERFDATA_FEATURE_ARCH;
+		perfdata_put_text(&features[count++].content, "aarch64");
+	}
 	for (size_t i = 0; i < 2 && r->features[i].feature; i++)
 		features[count++] =
 		    (struct perfdata_new_feature){ r->features[i].feature, r->features[i].content };

@@ -21,6 +21,7 @@ struct recording {
 	struct perfdata_layout layout;
 	uint64_t sample_type;
 	size_t event_count;
+	bool is_arm64;   /* made on aarch64 */
 	bool has_no_ids; /* no sample_id_all: only samples have a time and a process */
 	struct {
 		unsigned feature;
@@ -36,6 +37,7 @@ struct recording_shape {
 	uint64_t sample_type; /* 0: IP, TID, TIME, PERIOD, CALLCHAIN */
 	size_t event_count;   /* 0: one. Event i has the id 100 + i */
 	bool has_no_ids;
+	bool is_arm64;
 	bool has_no_folder; /* nothing is written: recording_seal() is its end */
 };
 void recording_begin_as(struct recording *r, const struct recording_shape *shape);
@@ -61,9 +63,11 @@ void recording_fork_exec(struct recording *r, uint32_t parent, uint32_t pid, uin
 /* `chain` leaf first, all in user mode; period 1. */
 void recording_sample(struct recording *r, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		      const uint64_t *chain, size_t count);
-/* x86-64's registers, and what lies from sp on. */
+/* x86-64's registers, and what lies from sp on. With is_arm64 bp is x29, and lr is there in place
+ * of bx and r13.
+ */
 struct recording_stack {
-	uint64_t ip, sp, bx, bp, r13;
+	uint64_t ip, sp, bx, bp, r13, lr;
 	const uint64_t *words;
 	size_t count;
 	size_t wanted; /* words; 0: no more. Where it is more, the rest could not be copied */

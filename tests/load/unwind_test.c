@@ -33,11 +33,12 @@ struct scene {
 	uint64_t words[WORDS];
 };
 
-static void begin(struct scene *s)
+static void begin_on(struct scene *s, bool is_arm64)
 {
 	*s = (struct scene){ 0 };
 	recording_begin_as(&s->r,
 			   &(struct recording_shape){
+			       .is_arm64 = is_arm64,
 			       .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 					      PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
 					      PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER });
@@ -46,6 +47,11 @@ static void begin(struct scene *s)
 	dump_begin(&s->dump, PID);
 	s->stack =
 	    (struct recording_stack){ .ip = ALPHA, .sp = STACK, .words = s->words, .count = WORDS };
+}
+
+static void begin(struct scene *s)
+{
+	begin_on(s, false);
 }
 
 static void tell(struct scene *s, uint64_t start_avma, const char *name, const uint8_t *code)
@@ -261,6 +267,67 @@ static void trampolines_call_with_a_word_of_room(void **state)
 		  "alpha a.py < beta a.py < <module> a.py: whole\n");
 }
 
+static void on_aarch64_the_link_register_comes_first(void **state)
+{
+	(void)state;
+	static const uint8_t code[CODE_BYTES] = {
+		0xfd, 0x7b, 0xbf, 0xa9, /* stp x29, x30, [sp, #-16]! */
+		0xfd, 0x03, 0x00, 0x91, /* mov x29, sp */
+		0x1f, 0x20, 0x03, 0xd5, /* nop */
+		0xfd, 0x7b, 0xc1, 0xa8, /* ldp x29, x30, [sp], #16 */
+		0xc0, 0x03, 0x5f, 0xd6, /* ret */
+	};
+	struct scene s;
+	begin_on(&s, true);
+	tell(&s, ALPHA, "LazyCompile:*alpha a.js:1:1", code);
+	tell(&s, BETA, "LazyCompile:*beta a.js:2:1", code);
+	tell(&s, MAIN, "LazyCompile:*main a.js:3:1", code);
+	s.words[10] = STACK + WORD * 20;
+	s.words[11] = BETA + 12;
+	s.words[20] = STACK + WORD * 30;
+	/* Signed, as processors with pointer authentication leave it. */
+	s.words[21] = (MAIN + 12) | 0x7f1ull << 53;
+	/* In the body; the link register holds what alpha called last. */
+	s.stack.bp = STACK + WORD * 10;
+	s.stack.lr = ALPHA + 12;
+	s.stack.ip = ALPHA + 8;
+	sample(&s);
+	/* At the first instruction and at the return. */
+	s.stack.bp = STACK + WORD * 20;
+	s.stack.lr = BETA + 12;
+	s.stack.ip = ALPHA;
+	sample(&s);
+	s.stack.ip = ALPHA + 16;
+	sample(&s);
+	/* The pair is pushed. */
+	s.words[0] = STACK + WORD * 20;
+	s.words[1] = BETA + 12;
+	s.stack.lr = 0;
+	s.stack.ip = ALPHA + 4;
+	sample(&s);
+	check(&s, "alpha a.js:1:1 < beta a.js:2:1 < main a.js:3:1: whole\n"
+		  "alpha a.js:1:1 < beta a.js:2:1 < main a.js:3:1: whole\n"
+		  "alpha a.js:1:1 < beta a.js:2:1 < main a.js:3:1: whole\n"
+		  "alpha a.js:1:1 < beta a.js:2:1 < main a.js:3:1: whole\n");
+}
+
+static void hotspots_stubs_have_no_frame(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s);
+	tell(&s, ALPHA, "itable stub", NULL);
+	tell(&s, BETA, "Lwork;beta()V", WITH_FRAME);
+	tell(&s, MAIN, "Lwork;main()V", WITH_FRAME);
+	s.stack.ip = ALPHA + 9;
+	s.stack.bp = STACK + WORD * 20; /* beta's */
+	s.words[0] = BETA + 7;
+	s.words[20] = STACK + WORD * 30;
+	s.words[21] = MAIN + 7;
+	sample(&s);
+	check(&s, "itable stub < work.beta() < work.main(): whole\n");
+}
+
 /* Native code that JIT code was called from: this program's own. */
 
 __attribute__((noinline)) static uint64_t where_it_returns(void)
@@ -445,6 +512,8 @@ int main(void)
 		cmocka_unit_test(the_end_is_part_of_the_stack),
 		cmocka_unit_test(runtimes_tell_how_frames_are_found),
 		cmocka_unit_test(trampolines_call_with_a_word_of_room),
+		cmocka_unit_test(on_aarch64_the_link_register_comes_first),
+		cmocka_unit_test(hotspots_stubs_have_no_frame),
 		cmocka_unit_test(yjit_pushes_three_registers),
 		cmocka_unit_test(luajit_runs_in_its_interpreters_frame),
 		cmocka_unit_test(php_runs_in_the_frame_of_its_loop),
