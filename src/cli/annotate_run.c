@@ -200,6 +200,7 @@ int annotate_run(struct annotate_args *a)
 {
 	a->load.options.keep_code = true;
 	a->load.options.lines = true;
+	a->load.options.innermost = true;
 	struct load *load = load_args_open(&a->load);
 	if (!load)
 		return EXIT_INPUT;

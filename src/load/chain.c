@@ -174,6 +174,15 @@ static bool has_user_part(const uint8_t *words, size_t count)
 	return false;
 }
 
+/* How many words of a chain lead to where the sample was; 0: it does not say. */
+static size_t words_to_first(const uint8_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (word_at(words, i) < PERFDATA_CONTEXT_MAX)
+			return i + 1;
+	return 0;
+}
+
 /* A sample without a chain, or whose user stack was dumped rather than walked,
  * still says where it was.
  */
@@ -191,7 +200,9 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	const bool is_kernel = sample->cpumode == PERFDATA_CPUMODE_KERNEL;
 	uint64_t avmas[UNWIND_LIMIT];
 	uint64_t about[UNWIND_LIMIT];
-	struct unwound addresses = { .avmas = avmas, .words = about, .limit = UNWIND_LIMIT };
+	struct unwound addresses = { .avmas = avmas,
+				     .words = about,
+				     .limit = load->options.innermost ? 1 : UNWIND_LIMIT };
 	const size_t unwound =
 	    has_user_part(words, count) ? 0 : load_unwound_words(load, sample, &addresses);
 	if (!count && (is_kernel || !unwound)) {
@@ -243,7 +254,11 @@ int chain_prepare(struct load *load, const struct perfdata_sample *sample, uint3
 	    (struct chain){ .words = sample->chain, .count = sample->chain_count, .space = space };
 	if (chain->count > CHAIN_LIMIT)
 		chain->count = CHAIN_LIMIT;
-	if ((!chain->count || sample->user_regs_abi) && !build_words(load, sample, chain))
+	const bool is_innermost = load->options.innermost;
+	if (is_innermost)
+		chain->count = words_to_first(chain->words, chain->count);
+	const bool has_more = sample->user_regs_abi && !is_innermost;
+	if ((!chain->count || has_more) && !build_words(load, sample, chain))
 		return STATUS_NO_MEMORY;
 	chain->hash = hash_wide(chain->words, chain->count * WORD,
 				cache->seed + space + ((uint64_t)chain->end << 32));

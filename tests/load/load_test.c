@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <dlfcn.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -329,6 +330,32 @@ static void return_addresses_are_looked_up_one_before(void **state)
 	sink_clear(&dump);
 }
 
+static void callers_can_be_left_out(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	const uint64_t chain[] = { 0x10000, 0x10110 };
+	const uint64_t mark[] = { (uint64_t)PERF_CONTEXT_USER };
+	begin(&r);
+	recording_sample(&r, PID, PID, BASE + MS, chain, 2);
+	/* A chain without an address: what the sample itself says. */
+	recording_put_sample(&r, &(struct recording_what){ .pid = PID,
+							   .tid = PID,
+							   .time_ns = BASE + 2 * MS,
+							   .ip_avma = 0x10110,
+							   .chain = mark,
+							   .chain_count = 1 });
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, "leaf");
+	dump_load(&dump, PID, BASE, 0x10100, 0x100, "caller");
+	recording_file(&r, "jit-4000001.dump", sink_bytes(&dump));
+	const struct load_options innermost = { .innermost = true };
+	check(&r, &innermost, "leaf exact\ncaller exact\n");
+	sink_clear(&dump);
+}
+
 /* A record that claims all memory does not rename the program it lies in. */
 static void dumps_do_not_rename_libraries(void **state)
 {
@@ -504,6 +531,7 @@ int main(void)
 		cmocka_unit_test(a_cut_recording_says_so),
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(return_addresses_are_looked_up_one_before),
+		cmocka_unit_test(callers_can_be_left_out),
 		cmocka_unit_test(dumps_do_not_rename_libraries),
 		cmocka_unit_test(nor_do_they_name_what_has_no_symbols),
 		cmocka_unit_test(libraries_end_the_code_that_was_there),
