@@ -374,7 +374,8 @@ class Walker:
 
     def walk(self, sample, memory, limit=1000):
         """Addresses, the innermost first, and why they end: "whole", or what was missing."""
-        registers, addresses, is_call = dict(sample.registers), [registers_value(sample.registers, RIP)], False
+        registers, is_call = dict(sample.registers), False
+        addresses = [registers_value(registers, RIP)]
         self.was_restored = False
         while len(addresses) < limit:
             here = registers[RIP] - is_call

@@ -3,16 +3,13 @@
 
     unwind_test.py POLYPERF CASE
 
-Native programs: cpp, cpp-clang, cpp-8192, cpp-fp, cpp-fp-clang, python3.11. What makes code: python3.12, python3.13,
-node, java, php, erlang, ruby, luajit. Several runtimes in one stack: several.
+Native programs: cpp, cpp-clang, cpp-8192, cpp-fp, cpp-fp-clang, python3.11. What makes code:
+python3.12, python3.13, node, java, php, erlang, ruby, luajit. Several runtimes in one stack: several.
 Each is recorded by stock perf and by polyperf, and prints how many of the stacks reach the
 thread's first function. Exit code 77: something is not there.
 """
 import bisect
-import collections
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 
@@ -23,136 +20,10 @@ import java_test
 import live
 import polyperf
 import runtime_test
-import stock
+import unwound
 import userstack
-import walks
 
 WORKLOADS = HERE / "workloads"
-WHOLE = 98.0  # percent of the stacks, where nothing was cut off
-CHAIN = 98.0  # percent of the samples of a phase whose known functions are all there
-BYTES = 65528
-RATE = "999"
-# Erlang's processes, and what makecontext(3) made, have stacks of their own, which begin with what they
-# return to. What Erlang calls in C runs on the scheduler's stack, and that of the process was not kept.
-FIRST = re.compile(r"^(?:erts_beamasm:normal_exit/0|global::\w+|__start_context)$")
-MINIMUM = 100  # samples, so that a comparison of nothing does not pass
-
-
-class Case:
-    def __init__(self, program, place):
-        self.program, self.place, self.faults = program, place, []
-        folder = place.root / "perf"
-        folder.mkdir()
-        self.perf = stock.Perf(folder)
-
-    def expect(self, condition, fault):
-        if not condition:
-            self.faults.append(fault)
-
-    def record_by_perf(self, command, size=BYTES):
-        path = self.place.out / "perf.data"
-        self.place.run(self.perf.program, "record", "-q", "-e", "cpu-clock:u", "-F", RATE, "-k", "1",
-                       "-m", "4096", "--call-graph", f"dwarf,{size}", "-o", path, "--", *command)
-        return path
-
-    def record(self, command, size=BYTES, *options):
-        """By polyperf; with what the program printed."""
-        path = self.place.out / "polyperf.data"
-        done = self.place.run(self.program, "record", "-q", "-F", RATE, "--user-only", *options, "-g",
-                              f"dwarf,{size}", "-o", path, "--", *command)
-        return path, done.stdout
-
-
-def percent(part, all_of_it):
-    return 100 * part / max(all_of_it, 1)
-
-
-def print_share(title, values):
-    print(f"  {title:30}" + "".join(f" {name} {value}" for name, value in values))
-
-
-def name_of(frame):
-    if frame.name == stock.UNKNOWN:
-        return f"{pathlib.PurePath(frame.path).name}+{frame.address:x}"
-    return frame.name
-
-
-def describe(frames, count=5):
-    return " < ".join(map(name_of, frames[:count]))
-
-
-def is_whole(recording, frames):
-    return recording.is_whole(frames) or bool(frames) and bool(FIRST.search(frames[-1].name))
-
-
-def ends_of(recording, chains):
-    """Of the samples whose stacks are not whole: where, and how often."""
-    ends = collections.Counter()
-    for sample in recording.samples:
-        frames = chains.get(sample.key, [])
-        if not recording.is_cut(sample) and not is_whole(recording, frames):
-            last = frames[-1] if frames else walks.Frame(0, "nothing", "")
-            where = pathlib.PurePath(last.path).name
-            ends[f"ends in {last.name} ({where}), innermost {describe(frames, 3)}"] += 1
-    return ends
-
-
-def measure(case, title, path, injected=None, floor=WHOLE):
-    """Prints and returns what is known of one recording, ours, and perf's."""
-    recording = walks.Recording(path)
-    ours = walks.of_polyperf(case.program, path)
-    perfs = walks.of_perf(case.perf, injected or path)
-    kept = [sample for sample in recording.samples if not recording.is_cut(sample)]
-    whole, whole_of_perf = (sum(is_whole(recording, chains.get(sample.key)) for sample in kept)
-                            for chains in (ours, perfs))
-    share, share_of_perf = percent(whole, len(kept)), percent(whole_of_perf, len(kept))
-    print_share(title, [("samples", len(recording.samples)), ("cut", len(recording.samples) - len(kept)),
-                        ("whole: polyperf", f"{share:.2f} %,"), ("perf", f"{share_of_perf:.2f} %")])
-    for end, count in ends_of(recording, ours).most_common(5):
-        print(f"      {count:5} x {end}")
-    case.expect(len(kept) >= MINIMUM, f"{title}: only {len(kept)} samples")
-    case.expect(share >= floor, f"{title}: {share:.2f} % of the stacks are whole")
-    case.expect(whole >= whole_of_perf, f"{title}: perf has {whole_of_perf} whole stacks, polyperf {whole}")
-    return recording, ours, perfs
-
-
-def is_as_slow_walk(sample, frames, is_perf):
-    """All that the tables of ELF files say, and no more where they say that it is the end."""
-    count = len(sample.places)
-    return (walks.same(sample, frames, is_perf) == count
-            and (sample.end != "whole" or len(frames) == count))
-
-
-def how_perf_differs(sample, frames):
-    at = walks.same(sample, frames, True)
-    if at < len(frames):
-        return f"goes elsewhere, behind {describe(frames[:at], 4)}"
-    if sample.was_restored:
-        return "ends early, where a register was popped already"
-    return f"ends early, after {describe(frames, 4)}"
-
-
-def hold_against_slow_walk(case, title, recording, ours, perfs):
-    """Which of both is right where they differ is for the tables to say, and ours must always be."""
-    wrong, differing, perf_right = 0, collections.Counter(), 0
-    for sample in recording.samples:
-        mine, theirs = ours.get(sample.key, []), perfs.get(sample.key, [])
-        if is_as_slow_walk(sample, theirs, True):
-            perf_right += 1
-        else:
-            differing[how_perf_differs(sample, theirs)] += 1
-        if is_as_slow_walk(sample, mine, False):
-            continue
-        wrong += 1
-        if wrong < 4:
-            at = walks.same(sample, mine, False)
-            print(f"      {sample.key}: {sample.end} after {len(sample.places)} frames; from {at} of {len(mine)} "
-                  f"on not {describe(mine[at:])}, but {[(p, hex(o)) for p, o in sample.places[at:at + 3]]}")
-    total = len(recording.samples)
-    print_share("  as the slow walk", [("polyperf", total - wrong), ("and perf", perf_right), ("of", total)])
-    for text, count in differing.most_common(5):
-        print(f"      {count:5} x perf {text}")
-    case.expect(wrong == 0, f"{title}: {wrong} of {total} stacks are not what the tables say")
 
 
 # --- native programs ---
@@ -171,11 +42,11 @@ def build_frames(case, *flags, compiler="g++", library=()):
     return built / "frames"
 
 
-def native(case, command, size=BYTES, floor=WHOLE):
+def native(case, command, size=unwound.BYTES, floor=unwound.WHOLE):
     for title, path in (("perf record", case.record_by_perf(command, size)),
                         ("polyperf record", case.record(command, size)[0])):
-        recording, ours, perfs = measure(case, f"{title}, {size} bytes", path, floor=floor)
-        hold_against_slow_walk(case, title, recording, ours, perfs)
+        recording, ours, perfs = unwound.measure(case, f"{title}, {size} bytes", path, floor=floor)
+        unwound.hold_against_slow_walk(case, title, recording, ours, perfs)
 
 
 def cpp(case):
@@ -193,8 +64,8 @@ def cpp_clang(case):
 
 def cpp_8192(case):
     """Also with PLTs for indirect branch tracking."""
-    native(case, [build_frames(case, "-fomit-frame-pointer", "-fcf-protection=full", "-Wl,-z,ibtplt"), "0.7"],
-           8192)
+    program = build_frames(case, "-fomit-frame-pointer", "-fcf-protection=full", "-Wl,-z,ibtplt")
+    native(case, [program, "0.7"], 8192)
 
 
 # What a function of the frame-pointer build begins with, and the instructions at which rbp is not its
@@ -267,8 +138,8 @@ def fp(case, compiler):
     functions = Functions(path)
     data, _ = case.record([path, "0.8"])
     title = f"{compiler}, frame pointers"
-    recording, ours, perfs = measure(case, title, data)
-    hold_against_slow_walk(case, title, recording, ours, perfs)
+    recording, ours, perfs = unwound.measure(case, title, data)
+    unwound.hold_against_slow_walk(case, title, recording, ours, perfs)
     compared = links = wrong = 0
     for raw, memory in userstack.samples(data.read_bytes()):
         chain = frame_pointer_chain(functions, path, raw, memory)
@@ -280,8 +151,10 @@ def fp(case, compiler):
             wrong += 1
             if wrong < 4:
                 print(f"      {raw.time}: rbp {list(map(hex, chain[:9]))}, we {list(map(hex, mine[:9]))}")
-    print_share("against rbp", [("samples", f"{compared},"), ("frames", f"{links},"), ("wrong", wrong)])
-    case.expect(compared > MINIMUM and links > 10 * compared, f"only {links} frames in {compared} samples")
+    unwound.print_share("against rbp", [("samples", f"{compared},"), ("frames", f"{links},"),
+                                        ("wrong", wrong)])
+    case.expect(compared > unwound.MINIMUM and links > 10 * compared,
+                f"only {links} frames in {compared} samples")
     case.expect(wrong == 0, f"{wrong} of {compared} stacks are not those of the frame pointers")
 
 
@@ -299,74 +172,41 @@ def python311(case):
 
 # --- runtimes that make code ---
 
-def phase_of(printed):
-    found = re.search(r"phase (\d+) (\d+)", printed)
-    if not found:
-        polyperf.fail(f"no phase: {printed[-300:]!r}")
-    return int(found[1]), int(found[2])
-
-
-def has_chain(frames, callers, innermost):
-    """Whether the callers follow one another, from the outermost function on, and where the stack
-    has the innermost function, all those between.
-    """
-    names = [frame.name for frame in reversed(frames)]
-    wanted = callers
-    if re.search(innermost[-1], " ".join(names)):
-        wanted = callers + innermost
-    rest = iter(names)
-    return all(any(re.search(pattern, name) for name in rest) for pattern in wanted)
-
-
-def hold_against_known(case, title, chains, printed, wanted, warm_up=0.1):
-    """The samples of the busiest thread in the phase must have the known callers."""
-    start, end = phase_of(printed)
-    start += int(warm_up * (end - start))
-    inside = {key: frames for key, frames in chains.items() if start < key[1] < end}
-    threads = collections.Counter(tid for tid, _ in inside)
-    busiest = threads.most_common(1)[0][0] if threads else None
-    found = [frames for (tid, _), frames in inside.items() if tid == busiest]
-    good = sum(has_chain(frames, *wanted) for frames in found)
-    share = percent(good, len(found))
-    print_share(title, [("of", len(found)), ("samples have the known callers", f"{share:.2f} %")])
-    missing = collections.Counter(describe(frames, 12) for frames in found if not has_chain(frames, *wanted))
-    for text, count in missing.most_common(3):
-        print(f"      {count:5} x {text}")
-    case.expect(len(found) >= MINIMUM, f"{title}: only {len(found)} samples in the phase")
-    case.expect(share >= CHAIN, f"{title}: {share:.2f} % have the known callers")
-
-
-def made_code(case, command, floor_of_perf=0.0, wanted=None, floor=WHOLE):
+def made_code(case, command, floor_of_perf=0.0, wanted=None, floor=unwound.WHOLE):
     """Both recorders. Stock perf's recording has no names: only its stacks are looked at."""
     path = case.record_by_perf(command)
-    recording, ours, perfs = measure(case, "perf record", path, floor=floor_of_perf)
-    hold_against_slow_walk(case, "perf record", recording, ours, perfs)
+    recording, ours, perfs = unwound.measure(case, "perf record", path, floor=floor_of_perf)
+    unwound.hold_against_slow_walk(case, "perf record", recording, ours, perfs)
     path, printed = case.record(command)
     injected = case.perf.folder / "injected.data"
     polyperf.run(case.program, "inject", "-q", "-i", path, "-o", injected)
-    recording, ours, perfs = measure(case, "polyperf record, inject", path, injected, floor)
-    hold_against_slow_walk(case, "polyperf record", recording, ours, perfs)
+    recording, ours, perfs = unwound.measure(case, "polyperf record, inject", path, injected, floor)
+    unwound.hold_against_slow_walk(case, "polyperf record", recording, ours, perfs)
     if wanted:
-        hold_against_known(case, "known functions", ours, printed, wanted)
+        unwound.hold_against_known(case, "known functions", ours, printed, wanted)
+    return ours, perfs
 
 
 PYTHON_CHAIN = ((r"<module>", r"\bouter\b"),
                 (r"\bby_(?:key|generator|reduce)\b", r"Middle\.__call__", r"\binner\b", r"\bleaf\b"))
 NODE_CHAIN = ((r"\(anonymous\) chain\.js", r"\bouter\b"), (r"\brun\b", r"\binner\d*\b", r"\bleaf\b"))
-JAVA_CHAIN = ((r"JavaMain", r"Chain\.main",), (r"Chain\.outer", r"Chain\$Middle\.run", r"Chain\.inner", r"Chain\.leaf"))
+JAVA_CHAIN = ((r"JavaMain", r"Chain\.main",),
+              (r"Chain\.outer", r"Chain\$Middle\.run", r"Chain\.inner", r"Chain\.leaf"))
 
 
 def python(version):
     def run(case):
         interpreter = runtime_test.pyenv_python(version)
         command = [interpreter, WORKLOADS / "chain.py", "0.8"]
-        made_code(case, command, WHOLE, PYTHON_CHAIN)
+        ours, perfs = made_code(case, command, unwound.WHOLE, PYTHON_CHAIN)
+        if version == "3.13":  # The one runtime of which perf learns how to unwind its code.
+            unwound.hold_against_perf(case, "perf, frame by frame", ours, perfs)
     return run
 
 
 def node(case):
-    made_code(case, [runtime_test.tool("node"), "--no-turbo-inlining", WORKLOADS / "chain.js", "0.8"], WHOLE,
-              NODE_CHAIN)
+    command = [runtime_test.tool("node"), "--no-turbo-inlining", WORKLOADS / "chain.js", "0.8"]
+    made_code(case, command, unwound.WHOLE, NODE_CHAIN)
 
 
 def java(case):
@@ -382,13 +222,14 @@ def java(case):
 
 
 def php(case):
-    made_code(case, [runtime_test.tool("php"), WORKLOADS / "work.php", "0.8"], WHOLE)
+    made_code(case, [runtime_test.tool("php"), WORKLOADS / "work.php", "0.8"], unwound.WHOLE)
 
 
 def erlang(case):
     runtime_test.tool("erl")
     built = runtime_test.compile_to(case.place, runtime_test.tool("erlc"), WORKLOADS / "work.erl")
-    made_code(case, [runtime_test.tool("erl"), "-noshell", "-pa", built, "-s", "work", "main", "-extra", "1"])
+    made_code(case, [runtime_test.tool("erl"), "-noshell", "-pa", built, "-s", "work", "main",
+                     "-extra", "1"])
 
 
 def ruby(case):
@@ -425,9 +266,10 @@ def build_several(case):
     if not list(pathlib.Path("/usr/lib").glob("**/libphp8.2.so")):
         polyperf.skip("libphp8.2-embed is not installed")
     jdk = pathlib.Path(runtime_test.tool("javac")).resolve().parent.parent
-    built = runtime_test.compile_to(case.place, jdk / "bin" / "javac", "-d", ".", WORKLOADS / "Several.java")
-    runtime_test.compile_to(case.place, runtime_test.tool("gcc"), "-O2", "-shared", "-fPIC", f"-I{headers}",
-                            f"-I{jdk}/include", f"-I{jdk}/include/linux", "-o", "libseveral.so",
+    built = runtime_test.compile_to(case.place, jdk / "bin" / "javac", "-d", ".",
+                                    WORKLOADS / "Several.java")
+    runtime_test.compile_to(case.place, runtime_test.tool("gcc"), "-O2", "-shared", "-fPIC",
+                            f"-I{headers}", f"-I{jdk}/include", f"-I{jdk}/include/linux", "-o", "libseveral.so",
                             WORKLOADS / "several.c", f"-L{python}/lib", "-lpython3.13",
                             f"-Wl,-rpath,{python}/lib")
     settings = built / "php"
@@ -442,14 +284,15 @@ def several(case):
     """Java calls C calls Python calls PHP. PHP is set up here: its jitdump and that of Python, which has
     the same name, would destroy each other; for PHP, a perf map will do.
     """
-    path, printed = case.record(build_several(case), BYTES, "--runtime=php=off")
-    recording, ours, perfs = measure(case, "several runtimes", path)
-    hold_against_slow_walk(case, "several runtimes", recording, ours, perfs)
-    hold_against_known(case, "known functions", ours, printed, SEVERAL_CHAIN)
+    path, printed = case.record(build_several(case), unwound.BYTES, "--runtime=php=off")
+    recording, ours, perfs = unwound.measure(case, "several runtimes", path)
+    unwound.hold_against_slow_walk(case, "several runtimes", recording, ours, perfs)
+    unwound.hold_against_known(case, "known functions", ours, printed, SEVERAL_CHAIN)
 
 
 CASES = {
-    "cpp": cpp, "cpp-clang": cpp_clang, "cpp-8192": cpp_8192, "cpp-fp": cpp_fp, "cpp-fp-clang": cpp_fp_clang,
+    "cpp": cpp, "cpp-clang": cpp_clang, "cpp-8192": cpp_8192, "cpp-fp": cpp_fp,
+    "cpp-fp-clang": cpp_fp_clang,
     "python3.11": python311,
     "python3.12": python("3.12"), "python3.13": python("3.13"), "node": node, "java": java, "php": php,
     "erlang": erlang, "ruby": ruby, "luajit": luajit, "several": several,
@@ -461,7 +304,7 @@ def test(program, name):
     if reason:
         polyperf.skip(reason)
     with live.place() as place:
-        case = Case(program, place)
+        case = unwound.Case(program, place)
         CASES[name](case)
         if case.faults:
             polyperf.fail(*case.faults)
