@@ -88,9 +88,13 @@ def measure(case, title, path, injected=None, floor=WHOLE):
     recording = walks.Recording(path)
     ours = walks.of_polyperf(case.program, path)
     perfs = walks.of_perf(case.perf, injected or path)
-    kept = [sample for sample in recording.samples if not recording.is_cut(sample)]
-    whole, whole_of_perf = (sum(is_whole(recording, chains.get(sample.key)) for sample in kept)
-                            for chains in (ours, perfs))
+    whole_keys, whole_of_perf = ({sample.key for sample in recording.samples
+                                  if is_whole(recording, chains.get(sample.key))}
+                                 for chains in (ours, perfs))
+    # Who reaches the thread's first function has all of it, whatever it looks like.
+    kept = [sample for sample in recording.samples
+            if sample.key in whole_keys | whole_of_perf or not recording.is_cut(sample)]
+    whole, whole_of_perf = len(whole_keys), len(whole_of_perf)
     share, share_of_perf = percent(whole, len(kept)), percent(whole_of_perf, len(kept))
     print_share(title, [("samples", len(recording.samples)), ("cut", len(recording.samples) - len(kept)),
                         ("whole: polyperf", f"{share:.2f} %,"), ("perf", f"{share_of_perf:.2f} %")])
