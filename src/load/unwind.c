@@ -25,23 +25,38 @@ static void find_place(void *context, const struct unwind_frame *frame, struct u
 	walk->place = place_find(walk->load, &address);
 	walk->bp_avma = 0;
 	(void)unwind_get(frame->registers, unwind_bp(frame->machine), &walk->bp_avma);
+	(void)unwind_get(frame->registers, unwind_sp(frame->machine), &walk->sp_avma);
 	if (walk->words)
 		walk->words[frame->index] = 0;
 	shape_find(walk, frame, how);
 	how->is_interpreter = walk->place->is_interpreter;
 }
 
-/* A dump that stopped short of what was wanted holds all that the stack has. */
 static bool is_cut(const struct perfdata_sample *sample)
 {
 	return sample->user_stack.size >= sample->user_stack_wanted_bytes;
 }
 
+/* The kernel copies what is in memory, and stops at the first page that is not: the stack's end, or
+ * that of a large variable to which nobody has written yet. Tables that lead there are right.
+ */
+static bool is_at_absent_page(const struct walk *walk, uint64_t stack_avma)
+{
+	enum { PAGE_BYTES = 4096 };
+	const struct bytes stack = walk->sample->user_stack;
+	return walk->place->kind == PLACE_ROW && !is_cut(walk->sample) &&
+	       (stack_avma + stack.size) % PAGE_BYTES == 0;
+}
+
 /* Some runtimes keep a stack of their own: a frame pointer that is far from what was dumped leads
- * there from the C functions that they call.
+ * there from the C functions that they call. So does what a signal interrupted, from a handler that
+ * has one.
  */
 static bool is_on_other_stack(const struct walk *walk, uint64_t stack_avma)
 {
+	if (walk->sp_avma < stack_avma ||
+	    walk->sp_avma - stack_avma > walk->sample->user_stack.size)
+		return true;
 	const uint64_t far = 8 << 20; /* as large as stacks of threads mostly are */
 	const uint64_t above = walk->bp_avma - stack_avma;
 	return walk->place->kind == PLACE_CODE && walk->bp_avma && above > far &&
@@ -65,6 +80,8 @@ static enum profile_end end_of(const struct walk *walk, enum unwind_end end, uin
 		if (end == UNWIND_TRUNCATED && is_cut(walk->sample) &&
 		    walk->place->kind != PLACE_MAPPED)
 			return PROFILE_END_TRUNCATED;
+		if (end == UNWIND_TRUNCATED && is_at_absent_page(walk, stack_avma))
+			return PROFILE_END_ABSENT_PAGE;
 		break;
 	default:
 		break;

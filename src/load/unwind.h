@@ -40,6 +40,7 @@ struct walk {
 	/* Of the frame under way. */
 	const struct place *place; /* NULL: there was none yet */
 	uint64_t bp_avma;          /* 0: not known */
+	uint64_t sp_avma;
 };
 
 /* Never NULL; good until the next call. */

@@ -41,6 +41,7 @@ const char *profile_trust_name(enum profile_trust trust);
 	X(UNKNOWN_CODE, "unknown_code", "in code that nobody knows")      \
 	X(BAD_FRAME, "bad_frame", "a frame address that cannot be right") \
 	X(OTHER_STACK, "other_stack", "on a stack that was not dumped")   \
+	X(ABSENT_PAGE, "absent_page", "at a page that was not in memory") \
 	X(TOO_DEEP, "too_deep", "too deep")                               \
 	X(NOT_UNWOUND, "not_unwound", "registers that we cannot read")
 

@@ -239,6 +239,29 @@ static void runtimes_tell_how_frames_are_found(void **state)
 	check(&s, "alpha a.py < beta a.py: whole\n");
 }
 
+static void the_kernel_stops_at_absent_pages(void **state)
+{
+	(void)state;
+	struct scene s;
+	begin(&s);
+	dump_unwinding(&s.dump, (struct bytes){ UNWINDING, sizeof(UNWINDING) }, 8);
+	tell(&s, ALPHA, "py::alpha:/a.py", NULL);
+	s.stack.ip = ALPHA + 4;
+	s.stack.wanted = WORDS;
+	s.stack.count = 4;
+	s.stack.sp = STACK + 0x1000 - 4 * WORD;
+	sample(&s);
+	/* No page ends there: it must be the frame that is wrong. */
+	s.stack.sp -= WORD;
+	sample(&s);
+	/* All that was wanted came. */
+	s.stack.wanted = 0;
+	sample(&s);
+	check(&s, "alpha a.py: absent_page\n"
+		  "alpha a.py: bad_frame\n"
+		  "alpha a.py: truncated\n");
+}
+
 static void trampolines_call_with_a_word_of_room(void **state)
 {
 	(void)state;
@@ -511,6 +534,7 @@ int main(void)
 		cmocka_unit_test(stacks_say_why_they_end),
 		cmocka_unit_test(the_end_is_part_of_the_stack),
 		cmocka_unit_test(runtimes_tell_how_frames_are_found),
+		cmocka_unit_test(the_kernel_stops_at_absent_pages),
 		cmocka_unit_test(trampolines_call_with_a_word_of_room),
 		cmocka_unit_test(on_aarch64_the_link_register_comes_first),
 		cmocka_unit_test(hotspots_stubs_have_no_frame),
