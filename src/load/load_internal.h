@@ -39,6 +39,9 @@ struct object {
 	bool debuginfo_was_opened;
 	struct debuginfo *debuginfo; /* NULL where there is none, or before the first need */
 	bool cfi_was_read;
+	bool loop_was_read;
+	bool has_loop;
+	struct cfi_row loop; /* of PHP's execute_ex, before the first need too */
 	bool image_was_read;
 	struct bytes image;             /* its file, or empty, before the first need too */
 	struct cfi_table *cfi;          /* NULL where there is none, or before the first need */

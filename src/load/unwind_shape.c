@@ -100,6 +100,25 @@ static bool row_of_function(struct load *load, uint32_t object, const char *name
 	return true;
 }
 
+/* The row of PHP's loop in an object that may be PHP; NULL where it is not. */
+static const struct cfi_row *php_loop(struct load *load, uint32_t id)
+{
+	struct object *object = &load->objects.items[id];
+	if (!object->loop_was_read) {
+		object->loop_was_read = true;
+		struct cfi_row row;
+		const bool has_loop =
+		    object->kind == OBJECT_FILE &&
+		    strstr(intern_get(&load->strings, object->short_name), "php") &&
+		    row_of_function(load, id, "execute_ex", &row);
+		object = &load->objects.items[id];
+		object->has_loop = has_loop;
+		if (has_loop)
+			object->loop = row;
+	}
+	return object->has_loop ? &object->loop : NULL;
+}
+
 /* PHP's JIT: code that runs in the frame of the interpreter's loop, from which it was jumped to.
  * Versions differ in the room that they take below it.
  */
@@ -107,22 +126,15 @@ static bool find_php(const struct walk *walk, const struct unwind_frame *frame,
 		     struct unwind_place *how)
 {
 	static const int32_t rooms[] = { 0, 16, WORD, 16 + WORD };
-	struct load *load = walk->load;
-	const char *path;
 	struct return_site site;
-	for (uint32_t i = 0; i < load->objects.count; i++) {
-		const struct object *object = &load->objects.items[i];
-		path = intern_get(&load->strings, object->short_name);
-		struct cfi_row row;
-		if (object->kind != OBJECT_FILE || !strstr(path, "php") ||
-		    !row_of_function(load, i, "execute_ex", &row))
-			continue;
-		for (size_t n = 0; n < sizeof(rooms) / sizeof(rooms[0]); n++) {
-			const int32_t size = row.cfa.operand + rooms[n];
+	for (uint32_t i = 0; i < walk->load->objects.count; i++) {
+		const struct cfi_row *row = php_loop(walk->load, i);
+		for (size_t n = 0; row && n < sizeof(rooms) / sizeof(rooms[0]); n++) {
+			const int32_t size = row->cfa.operand + rooms[n];
 			if (!returns_behind_call(walk, frame, (uint64_t)size, &site))
 				continue;
 			how->code = UNWIND_RULE;
-			how->rule = row;
+			how->rule = *row;
 			how->rule.cfa.operand = size;
 			return true;
 		}
