@@ -84,6 +84,22 @@ static bool is_outermost(const char *name)
 	return strcmp(name, "_start") == 0 || strcmp(name, "_dl_start_user") == 0;
 }
 
+/* makecontext() has a function return to the first byte of another, which nobody called: what is
+ * looked up lies before it.
+ */
+static bool is_before_context(const struct symbol_table *symbols, uint64_t svma)
+{
+	struct symbol symbol;
+	return symbol_find(symbols, svma + 1, &symbol) && symbol.start_svma == svma + 1 &&
+	       strcmp(symbol.name, "__start_context") == 0;
+}
+
+static void take_outermost(const struct load *load, struct place *place)
+{
+	place->kind = PLACE_ROW;
+	place->row = unwind_rule_outermost(load->is_arm64 ? UNWIND_AARCH64 : UNWIND_X86_64);
+}
+
 /* The bytes of the function around the address, where it is known. */
 static void take_function(struct load *load, uint32_t object_id, uint64_t avma, uint64_t file_off,
 			  struct place *place)
@@ -91,12 +107,16 @@ static void take_function(struct load *load, uint32_t object_id, uint64_t avma, 
 	uint64_t svma;
 	struct symbol symbol;
 	const struct symbol_table *symbols = load->objects.items[object_id].symbols;
-	if (!symbols || !symbol_file_to_svma(symbols, file_off, &svma) ||
-	    !symbol_find(symbols, svma, &symbol) || svma - symbol.start_svma > file_off)
+	if (!symbols || !symbol_file_to_svma(symbols, file_off, &svma))
+		return;
+	if (is_before_context(symbols, svma)) {
+		take_outermost(load, place);
+		return;
+	}
+	if (!symbol_find(symbols, svma, &symbol) || svma - symbol.start_svma > file_off)
 		return;
 	if (is_outermost(symbol.name)) {
-		place->kind = PLACE_ROW;
-		place->row = unwind_rule_outermost(load->is_arm64 ? UNWIND_AARCH64 : UNWIND_X86_64);
+		take_outermost(load, place);
 		return;
 	}
 	place->start_avma = avma - (svma - symbol.start_svma);

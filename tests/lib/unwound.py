@@ -109,6 +109,15 @@ def measure(case, title, path, injected=None, floor=WHOLE):
     return recording, ours, perfs
 
 
+def hold_against_report(case, title, path, recording, ours):
+    """What `report` says of how many are whole."""
+    text = polyperf.run(case.program, "report", "-i", path).stdout
+    found = re.search(r"^stacks: ([0-9.]+) % whole", text, re.M)
+    share = percent(sum(is_whole(recording, frames) for frames in ours.values()), len(ours))
+    case.expect(found and abs(float(found[1]) - share) <= 1,
+                f"{title}: report says {found and found[1]} % are whole, and {share:.1f} % are")
+
+
 def is_as_slow_walk(sample, frames, is_perf):
     """All that the tables of ELF files say, and no more where they say that it is the end."""
     count = len(sample.places)

@@ -47,6 +47,7 @@ def native(case, command, size=unwound.BYTES, floor=unwound.WHOLE):
                         ("polyperf record", case.record(command, size)[0])):
         recording, ours, perfs = unwound.measure(case, f"{title}, {size} bytes", path, floor=floor)
         unwound.hold_against_slow_walk(case, title, recording, ours, perfs)
+        unwound.hold_against_report(case, title, path, recording, ours)
 
 
 def cpp(case):
