@@ -83,6 +83,11 @@ static const struct pattern patterns[] = {
 	{ { 0x4d, 0x8b, 0x97 }, 0, 3, 7, EFFECT_NONE, 0 },
 	{ { 0x41, 0x85, 0x02 }, 0, 3, 3, EFFECT_NONE, 0 },
 	{ { 0x85, 0x05 }, 0, 2, 6, EFFECT_NONE, 0 },
+	/* Since JDK 20 it looks, as soon as a frame is there, whether it may go on: cmp [r15 + n],
+	 * m; jne.
+	 */
+	{ { 0x41, 0x81, 0x7f }, 0, 3, 8, EFFECT_NONE, 0 },
+	{ { 0x0f, 0x85 }, 0, 2, 6, EFFECT_NONE, 0 },
 	/* V8 compares how many arguments came with how many it declared: cmp rcx, n; jg. */
 	{ { 0x48, 0x83, 0xf9 }, 0, 3, 4, EFFECT_NONE, 0 },
 	{ { 0x7f }, 0, 1, 2, EFFECT_NONE, 0 },
@@ -168,8 +173,9 @@ static size_t run_prologue(struct bytes code, size_t at, uint64_t pc_off, struct
 	return at;
 }
 
-/* Runs from the function's start to pc. */
-static bool read_prologue(struct bytes code, uint64_t pc_off, struct cfi_row *row)
+/* Runs from the function's start to pc. *has_frame_pointer: it was set on the way. */
+static bool read_prologue(struct bytes code, uint64_t pc_off, struct cfi_row *row,
+			  bool *has_frame_pointer)
 {
 	struct depth depth = { .bytes = WORD };
 	size_t at = run_prologue(code, 0, pc_off, &depth);
@@ -177,6 +183,7 @@ static bool read_prologue(struct bytes code, uint64_t pc_off, struct cfi_row *ro
 	if (at != pc_off && !depth.has_frame_pointer && depth.bytes == WORD &&
 	    find_frame_setup(code, at, &setup))
 		at = pc_off <= setup ? (size_t)pc_off : run_prologue(code, setup, pc_off, &depth);
+	*has_frame_pointer = depth.has_frame_pointer;
 	if (at != pc_off || depth.has_frame_pointer)
 		return false;
 	*row = unwind_rule_fixed(UNWIND_X86_64, (int32_t)depth.bytes, depth.has_saved_bp);
@@ -261,7 +268,12 @@ bool unwind_rule_of_code(enum unwind_machine machine, struct bytes code, uint64_
 		return false;
 	if (machine == UNWIND_AARCH64)
 		return read_arm(code, pc_off, row);
-	return read_prologue(code, pc_off, row) || read_epilogue(code, pc_off, row);
+	bool has_frame_pointer;
+	if (read_prologue(code, pc_off, row, &has_frame_pointer) ||
+	    read_epilogue(code, pc_off, row))
+		return true;
+	*row = unwind_rule_frame_pointer(UNWIND_X86_64);
+	return has_frame_pointer;
 }
 
 /* ff /2: how long the instruction is with its ModRM byte, SIB byte and displacement. */

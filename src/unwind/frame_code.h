@@ -21,7 +21,8 @@
 #include "unwind/cfi.h"
 
 /* `code` starts with the function; what lies behind pc_off may be missing. True with a row where
- * the frame pointer is not, or no longer, the function's own.
+ * the instructions tell: that of the frame pointer, once it was seen to be set, or of what was
+ * pushed where it is not, or no longer, the function's own.
  */
 bool unwind_rule_of_code(enum unwind_machine machine, struct bytes code, uint64_t pc_off,
 			 struct cfi_row *row);

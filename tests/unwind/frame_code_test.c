@@ -21,8 +21,9 @@ static void check_one(enum unwind_machine machine, struct bytes code, const stru
 	assert_non_null(copy);
 	memcpy(copy, code.data, code.size);
 	struct cfi_row row;
-	const bool has_row =
+	const bool has_any =
 	    unwind_rule_of_code(machine, (struct bytes){ copy, code.size }, e->pc_off, &row);
+	const bool has_row = has_any && row.cfa.number != unwind_bp(machine);
 	if (has_row != (e->size != 0))
 		print_error("at +%d: %s\n", (int)e->pc_off, has_row ? "a row" : "no row");
 	assert_int_equal(has_row, e->size != 0);
@@ -109,6 +110,40 @@ static void v8_looks_before_it_sets_up(void **state)
 	CHECK(code, { 0, 8, false }, { 3, 8, false }, { 7, 8, false }, { 13, 8, false },
 	      { 14, 16, true }, { 17, 0, false }, { 18, 0, false }, { 21, 0, false },
 	      { 24, 16, true }, { 25, 8, false }, { 29, 8, false }, { 31, 8, false });
+}
+
+static void newer_hotspots_have_a_barrier(void **state)
+{
+	(void)state;
+	static const uint8_t code[] = {
+		0x44, 0x8b, 0x56, 0x08,                      /* 0: mov r10d, [rsi + 8] */
+		0x44, 0x3b, 0x50, 0x08,                      /* 4: cmp r10d, [rax + 8] */
+		0x0f, 0x85, 0,    0,    0,    0,             /* 8: jne */
+		0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,    /* 14: mov [rsp - 0x14000], eax */
+		0x55,                                        /* 21: push rbp */
+		0x48, 0x83, 0xec, 0x10,                      /* 22: sub rsp, 0x10 */
+		0x41, 0x81, 0x7f, 0x20, 1,    0,    0,    0, /* 26: cmp dword [r15 + 0x20], 1 */
+		0x0f, 0x85, 0,    0,    0,    0,             /* 34: jne */
+		0x0f, 0xaf, 0xc0,                            /* 40: imul eax, eax */
+	};
+	CHECK(code, { 0, 8, false }, { 4, 8, false }, { 14, 8, false }, { 21, 8, false },
+	      { 22, 16, true }, { 26, 32, true }, { 34, 32, true }, { 40, 32, true },
+	      { 43, 0, false });
+}
+
+/* What is not told is the table's, or the frame pointer's: it is told where that was set. */
+static void a_frame_pointer_that_was_set_is_told(void **state)
+{
+	(void)state;
+	static const uint8_t code[] = {
+		0x55, 0x48, 0x89, 0xe5, 0x0f, 0xaf, 0xc0, 0x0f, 0xaf, 0xc0
+	};
+	struct cfi_row row;
+	assert_true(
+	    unwind_rule_of_code(UNWIND_X86_64, (struct bytes){ code, sizeof(code) }, 7, &row));
+	assert_int_equal(row.cfa.number, UNWIND_X86_64_BP);
+	assert_false(unwind_rule_of_code(UNWIND_X86_64,
+					 (struct bytes){ code + 4, sizeof(code) - 4 }, 3, &row));
 }
 
 static void stubs_need_no_frame_pointer(void **state)
@@ -222,6 +257,8 @@ int main(void)
 		cmocka_unit_test(hotspot_touches_the_stack_and_polls),
 		cmocka_unit_test(dotnet_sets_the_frame_pointer_last),
 		cmocka_unit_test(v8_looks_before_it_sets_up),
+		cmocka_unit_test(newer_hotspots_have_a_barrier),
+		cmocka_unit_test(a_frame_pointer_that_was_set_is_told),
 		cmocka_unit_test(stubs_need_no_frame_pointer),
 		cmocka_unit_test(what_is_not_known_ends_the_reading),
 		cmocka_unit_test(arm_saves_a_pair),
