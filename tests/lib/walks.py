@@ -78,9 +78,13 @@ class Recording:
         self.bases = {tid: counts for tid, counts in bases.items()}
         # Dumps that are shorter than they could be end where the thread's stack does, most of them.
         self.tops = collections.defaultdict(int)
+        # Where tables have led beyond the end of one, there is more than the kernel found.
+        self.gaps = set()
         for sample in self.samples:
             if not sample.raw.is_cut:
                 self.tops[sample.raw.tid] = max(self.tops[sample.raw.tid], sample.dump_end)
+                if sample.end == callframes.TRUNCATED:
+                    self.gaps.add((sample.raw.tid, sample.dump_end))
 
     def is_cut(self, sample):
         """Whether what was kept has none of the thread's first frames in it: there was more than
@@ -89,7 +93,8 @@ class Recording:
         """
         if sample.end in ("whole", callframes.TRUNCATED):
             return sample.end != "whole"
-        if not sample.raw.is_cut and sample.dump_end < self.tops[sample.raw.tid]:
+        if not sample.raw.is_cut and (sample.dump_end < self.tops[sample.raw.tid]
+                                      or (sample.raw.tid, sample.dump_end) in self.gaps):
             return True
         start = sample.raw.registers[userstack.RSP]
         bases = self.bases.get(sample.raw.tid)
