@@ -101,6 +101,12 @@ CURSOR_READ(32, __builtin_bswap32)
 CURSOR_READ(64, __builtin_bswap64)
 #undef CURSOR_READ
 
+/* DWARF's numbers of seven bits a byte (LEB128), lowest first. They may be padded to any length;
+ * bits beyond 64 are dropped.
+ */
+uint64_t cursor_uleb(struct cursor *c);
+int64_t cursor_sleb(struct cursor *c);
+
 /* A NUL-terminated string, borrowed from the input; fails without a NUL in range. */
 const char *cursor_cstr(struct cursor *c);
 

@@ -5,7 +5,6 @@
  * address 0, lie among those of the code that is there.
  */
 #include "debuginfo/internal.h"
-#include "debuginfo/leb.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -124,7 +123,7 @@ static const struct line_state START = { .file = 1, .line = 1 };
 
 static void run_extended(struct lines *lines, struct line_state *state)
 {
-	const uint64_t size = leb_unsigned(&lines->program.code);
+	const uint64_t size = cursor_uleb(&lines->program.code);
 	if (size > cursor_left(&lines->program.code)) {
 		cursor_fail(&lines->program.code);
 		return;
@@ -151,16 +150,16 @@ static void run_standard(struct lines *lines, struct line_state *state, uint8_t 
 		put_row(lines, state, false);
 		break;
 	case DW_LNS_advance_pc:
-		state->svma += leb_unsigned(&p->code) * p->step_bytes;
+		state->svma += cursor_uleb(&p->code) * p->step_bytes;
 		break;
 	case DW_LNS_advance_line:
-		state->line += (uint64_t)leb_signed(&p->code);
+		state->line += (uint64_t)cursor_sleb(&p->code);
 		break;
 	case DW_LNS_set_file:
-		state->file = leb_unsigned(&p->code);
+		state->file = cursor_uleb(&p->code);
 		break;
 	case DW_LNS_set_column:
-		state->column = leb_unsigned(&p->code);
+		state->column = cursor_uleb(&p->code);
 		break;
 	case DW_LNS_const_add_pc:
 		state->svma += (uint64_t)(255 - p->opcode_base) / p->line_range * p->step_bytes;
@@ -170,7 +169,7 @@ static void run_standard(struct lines *lines, struct line_state *state, uint8_t 
 		break;
 	default:
 		for (unsigned i = 0; i < p->lengths[opcode - 1]; i++)
-			(void)leb_unsigned(&p->code);
+			(void)cursor_uleb(&p->code);
 	}
 }
 

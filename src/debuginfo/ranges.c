@@ -1,7 +1,6 @@
 #include "debuginfo/ranges.h"
 
 #include "base/status.h"
-#include "debuginfo/leb.h"
 
 #include <dwarf.h>
 
@@ -75,7 +74,7 @@ static bool read_address(const struct range_reader *r, const Dwarf_Attribute *at
 		return !cursor_failed(&c);
 	case DW_FORM_addrx:
 	case DW_FORM_GNU_addr_index:
-		index = leb_unsigned(&c);
+		index = cursor_uleb(&c);
 		break;
 	case DW_FORM_addrx1:
 		index = cursor_u8(&c);
@@ -226,18 +225,18 @@ static int read_entry(const struct range_reader *r, struct cursor *c, uint64_t *
 	const bool is_indexed = kind == DW_RLE_base_addressx || kind == DW_RLE_startx_endx ||
 				kind == DW_RLE_startx_length;
 	if (is_indexed)
-		is_known = address_at(r, leb_unsigned(c), &first);
+		is_known = address_at(r, cursor_uleb(c), &first);
 	else if (kind == DW_RLE_offset_pair)
-		first = leb_unsigned(c);
+		first = cursor_uleb(c);
 	else if (kind != DW_RLE_end_of_list)
 		first = read_sized(c, r->address_size);
 	if (kind == DW_RLE_startx_endx)
-		is_known = address_at(r, leb_unsigned(c), &second) && is_known;
+		is_known = address_at(r, cursor_uleb(c), &second) && is_known;
 	else if (kind == DW_RLE_start_end)
 		second = read_sized(c, r->address_size);
 	else if (kind == DW_RLE_offset_pair || kind == DW_RLE_startx_length ||
 		 kind == DW_RLE_start_length)
-		second = leb_unsigned(c);
+		second = cursor_uleb(c);
 	if (cursor_failed(c) || !is_known || kind == DW_RLE_end_of_list ||
 	    kind > DW_RLE_start_length)
 		return -1;
@@ -281,7 +280,7 @@ static int add_ranges(const struct range_reader *r, const Dwarf_Attribute *attr,
 	uint64_t offset;
 	if (attr->form == DW_FORM_rnglistx) {
 		struct cursor c = cursor_of(r, attr);
-		const uint64_t index = leb_unsigned(&c);
+		const uint64_t index = cursor_uleb(&c);
 		if (cursor_failed(&c) || index > r->rnglists.size)
 			return 0;
 		c = cursor_at(r, r->rnglists, r->rnglists_base + index * r->offset_size);

@@ -46,35 +46,6 @@ struct cie {
 	bool has_b_key;
 };
 
-static uint64_t read_uleb(struct cursor *c)
-{
-	uint64_t value = 0;
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		const uint8_t byte = cursor_u8(c);
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-	cursor_fail(c);
-	return 0;
-}
-
-static int64_t read_sleb(struct cursor *c)
-{
-	uint64_t value = 0;
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		const uint8_t byte = cursor_u8(c);
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			if ((byte & 0x40) && shift + 7 < 64)
-				value |= UINT64_MAX << (shift + 7);
-			return (int64_t)value;
-		}
-	}
-	cursor_fail(c);
-	return 0;
-}
-
 static uint64_t read_format(struct cursor *c, unsigned encoding)
 {
 	switch (encoding & PE_FORMAT) {
@@ -100,9 +71,9 @@ static void skip_operands(struct cursor *c, const char *kinds)
 {
 	for (; *kinds; kinds++) {
 		if (*kinds == 'u')
-			(void)read_uleb(c);
+			(void)cursor_uleb(c);
 		else if (*kinds == 'b')
-			(void)cursor_take(c, read_uleb(c));
+			(void)cursor_take(c, cursor_uleb(c));
 		else
 			(void)cursor_take(c, (size_t)(*kinds - '0'));
 	}
@@ -124,7 +95,7 @@ static bool is_sound(struct bytes program)
 	while (cursor_left(&c)) {
 		const uint8_t opcode = cursor_u8(&c);
 		if ((opcode & 0xc0) == 0x80) {
-			(void)read_uleb(&c);
+			(void)cursor_uleb(&c);
 		} else if (!(opcode & 0xc0)) {
 			const char *kinds = opcode < 0x30 ? OPERANDS[opcode] : NULL;
 			if (!kinds)
@@ -155,7 +126,7 @@ static bool read_augmentation(struct cursor *c, const char *letters, struct cie 
 	if (*letters != 'z')
 		return false; /* "eh", of compilers long gone */
 	cie->has_augmentation = true;
-	struct cursor data = cursor_sub(c, read_uleb(c));
+	struct cursor data = cursor_sub(c, cursor_uleb(c));
 	for (letters++; *letters; letters++) {
 		if (*letters == 'R') {
 			cie->encoding = cursor_u8(&data);
@@ -182,9 +153,9 @@ static bool read_cie(struct cursor c, struct cie *cie)
 		return false;
 	const uint8_t version = cursor_u8(&c);
 	const char *letters = cursor_cstr(&c);
-	cie->code_align = read_uleb(&c);
-	cie->data_align = read_sleb(&c);
-	const uint64_t return_register = version == 1 ? cursor_u8(&c) : read_uleb(&c);
+	cie->code_align = cursor_uleb(&c);
+	cie->data_align = cursor_sleb(&c);
+	const uint64_t return_register = version == 1 ? cursor_u8(&c) : cursor_uleb(&c);
 	if ((version != 1 && version != 3) || return_register > UINT8_MAX ||
 	    !read_augmentation(&c, letters, cie))
 		return false;
@@ -263,7 +234,7 @@ static int read_fde(struct blob *b, struct cursor c, struct cursor cie_entry)
 	const uint64_t start = read_start(b, &c, cie.encoding);
 	const uint64_t size = read_format(&c, cie.encoding & PE_FORMAT);
 	if (cie.has_augmentation)
-		(void)cursor_take(&c, read_uleb(&c));
+		(void)cursor_take(&c, cursor_uleb(&c));
 	struct fde fde = { .program = cursor_take(&c, cursor_left(&c)) };
 	if (cursor_failed(&c) || !size || fde.program.size > UINT32_MAX / 4 ||
 	    !is_sound(fde.program))

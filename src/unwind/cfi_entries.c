@@ -15,7 +15,7 @@ static bool read_augmentation(struct cursor *c, const char *letters, struct cfi_
 	if (*letters != 'z')
 		return !*letters || strcmp(letters, "eh") == 0;
 	cie->has_augmentation = true;
-	const uint64_t size = unwind_uleb(c);
+	const uint64_t size = cursor_uleb(c);
 	struct cursor data = cursor_sub(c, size);
 	for (letters++; *letters; letters++) {
 		if (*letters == 'R') {
@@ -65,9 +65,9 @@ static bool read_cie(struct cursor c, struct cfi_cie *cie)
 	}
 	if (strcmp(letters, "eh") == 0)
 		(void)cursor_u64(&c);
-	cie->code_align = unwind_uleb(&c);
-	cie->data_align = unwind_sleb(&c);
-	const uint64_t return_register = version == 1 ? cursor_u8(&c) : unwind_uleb(&c);
+	cie->code_align = cursor_uleb(&c);
+	cie->data_align = cursor_sleb(&c);
+	const uint64_t return_register = version == 1 ? cursor_u8(&c) : cursor_uleb(&c);
 	if (return_register >= UNWIND_REGISTERS || !read_augmentation(&c, letters, cie))
 		return false;
 	cie->return_register = (uint8_t)return_register;
@@ -125,7 +125,7 @@ static bool read_fde(struct cfi_entries *e, struct cursor c, bool is_64, struct 
 	fde->start_svma = cfi_pointer(e->section, &c, e->cie.encoding);
 	fde->size = cfi_format(&c, e->cie.encoding & PE_FORMAT);
 	if (e->cie.has_augmentation) {
-		const uint64_t extra = unwind_uleb(&c);
+		const uint64_t extra = cursor_uleb(&c);
 		(void)cursor_take(&c, extra);
 	}
 	fde->instructions = c;

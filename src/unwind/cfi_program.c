@@ -50,9 +50,9 @@ uint64_t cfi_format(struct cursor *c, unsigned encoding)
 {
 	switch (encoding & PE_FORMAT) {
 	case PE_ULEB128:
-		return unwind_uleb(c);
+		return cursor_uleb(c);
 	case PE_SLEB128:
-		return (uint64_t)unwind_sleb(c);
+		return (uint64_t)cursor_sleb(c);
 	case PE_UDATA2:
 		return cursor_u16(c);
 	case PE_UDATA4:
@@ -133,7 +133,7 @@ static void set_cfa_offset(struct machine *m, int64_t offset)
 static bool take_expression(const struct machine *m, struct cursor *c, enum cfi_rule_kind kind,
 			    struct cfi_rule *rule)
 {
-	const uint64_t size = unwind_uleb(c);
+	const uint64_t size = cursor_uleb(c);
 	const struct bytes e = cursor_take(c, size);
 	const size_t at = (size_t)(e.data - m->program->section->bytes.data);
 	*rule = (struct cfi_rule){ .kind = (uint8_t)kind,
@@ -151,23 +151,23 @@ static int64_t factored(const struct machine *m, int64_t offset)
 
 static bool run_saved(struct machine *m, struct cursor *c, uint8_t op)
 {
-	const uint64_t number = unwind_uleb(c);
+	const uint64_t number = cursor_uleb(c);
 	struct cfi_rule rule = { 0 };
 	switch (op) {
 	case OP_OFFSET_EXTENDED:
-		set_offset(m, number, CFI_AT_CFA, factored(m, (int64_t)unwind_uleb(c)));
+		set_offset(m, number, CFI_AT_CFA, factored(m, (int64_t)cursor_uleb(c)));
 		return true;
 	case OP_OFFSET_EXTENDED_SF:
-		set_offset(m, number, CFI_AT_CFA, factored(m, unwind_sleb(c)));
+		set_offset(m, number, CFI_AT_CFA, factored(m, cursor_sleb(c)));
 		return true;
 	case OP_GNU_NEGATIVE_OFFSET:
-		set_offset(m, number, CFI_AT_CFA, -factored(m, (int64_t)unwind_uleb(c)));
+		set_offset(m, number, CFI_AT_CFA, -factored(m, (int64_t)cursor_uleb(c)));
 		return true;
 	case OP_VAL_OFFSET:
-		set_offset(m, number, CFI_VALUE_CFA, factored(m, (int64_t)unwind_uleb(c)));
+		set_offset(m, number, CFI_VALUE_CFA, factored(m, (int64_t)cursor_uleb(c)));
 		return true;
 	case OP_VAL_OFFSET_SF:
-		set_offset(m, number, CFI_VALUE_CFA, factored(m, unwind_sleb(c)));
+		set_offset(m, number, CFI_VALUE_CFA, factored(m, cursor_sleb(c)));
 		return true;
 	case OP_RESTORE_EXTENDED:
 		restore(m, number);
@@ -180,7 +180,7 @@ static bool run_saved(struct machine *m, struct cursor *c, uint8_t op)
 		break;
 	case OP_REGISTER:
 		rule.kind = CFI_REGISTER;
-		const uint64_t other = unwind_uleb(c);
+		const uint64_t other = cursor_uleb(c);
 		rule.number = other < UNWIND_REGISTERS ? (uint8_t)other : UINT8_MAX;
 		break;
 	case OP_EXPRESSION:
@@ -201,21 +201,21 @@ static bool run_frame(struct machine *m, struct cursor *c, uint8_t op)
 	uint64_t number;
 	switch (op) {
 	case OP_DEF_CFA:
-		number = unwind_uleb(c);
-		set_cfa(m, number, (int64_t)unwind_uleb(c));
+		number = cursor_uleb(c);
+		set_cfa(m, number, (int64_t)cursor_uleb(c));
 		return true;
 	case OP_DEF_CFA_SF:
-		number = unwind_uleb(c);
-		set_cfa(m, number, factored(m, unwind_sleb(c)));
+		number = cursor_uleb(c);
+		set_cfa(m, number, factored(m, cursor_sleb(c)));
 		return true;
 	case OP_DEF_CFA_REGISTER:
-		set_cfa(m, unwind_uleb(c), m->now.cfa.operand);
+		set_cfa(m, cursor_uleb(c), m->now.cfa.operand);
 		return true;
 	case OP_DEF_CFA_OFFSET:
-		set_cfa_offset(m, (int64_t)unwind_uleb(c));
+		set_cfa_offset(m, (int64_t)cursor_uleb(c));
 		return true;
 	case OP_DEF_CFA_OFFSET_SF:
-		set_cfa_offset(m, factored(m, unwind_sleb(c)));
+		set_cfa_offset(m, factored(m, cursor_sleb(c)));
 		return true;
 	case OP_DEF_CFA_EXPRESSION:
 		m->now.has_cfa = take_expression(m, c, CFI_VALUE_EXPRESSION, &m->now.cfa);
@@ -231,7 +231,7 @@ static bool run_frame(struct machine *m, struct cursor *c, uint8_t op)
 		m->now = m->saved[--m->saved_count];
 		return true;
 	case OP_GNU_ARGS_SIZE: /* of interest where an exception lands */
-		(void)unwind_uleb(c);
+		(void)cursor_uleb(c);
 		return true;
 	case OP_AARCH64_NEGATE_RA_STATE: /* every return address is stripped of its code */
 	case OP_AARCH64_NEGATE_RA_STATE_WITH_PC:
@@ -246,7 +246,7 @@ static bool run_frame(struct machine *m, struct cursor *c, uint8_t op)
 static bool run_one(struct machine *m, struct cursor *c, uint8_t op)
 {
 	if ((op & 0xc0) == OP_OFFSET)
-		set_offset(m, op & 0x3f, CFI_AT_CFA, factored(m, (int64_t)unwind_uleb(c)));
+		set_offset(m, op & 0x3f, CFI_AT_CFA, factored(m, (int64_t)cursor_uleb(c)));
 	else if ((op & 0xc0) == OP_RESTORE)
 		restore(m, op & 0x3f);
 	else

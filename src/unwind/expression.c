@@ -62,34 +62,6 @@ struct evaluation {
 	enum unwind_end end; /* other than UNWIND_WHOLE: it came to nothing */
 };
 
-uint64_t unwind_uleb(struct cursor *c)
-{
-	uint64_t value = 0;
-	for (unsigned shift = 0;; shift += 7) {
-		const uint8_t byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-}
-
-int64_t unwind_sleb(struct cursor *c)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~(uint64_t)0 << shift;
-	return (int64_t)value;
-}
-
 static void fail(struct evaluation *e, enum unwind_end end)
 {
 	if (e->end == UNWIND_WHOLE)
@@ -184,10 +156,10 @@ static bool do_constant(struct evaluation *e, uint8_t op)
 		push(e, cursor_u64(c));
 		return true;
 	case OP_CONSTU:
-		push(e, unwind_uleb(c));
+		push(e, cursor_uleb(c));
 		return true;
 	case OP_CONSTS:
-		push(e, (uint64_t)unwind_sleb(c));
+		push(e, (uint64_t)cursor_sleb(c));
 		return true;
 	default:
 		return false;
@@ -255,7 +227,7 @@ static bool do_unary(struct evaluation *e, uint8_t op)
 		return true;
 	case OP_PLUS_UCONST:
 		a = pop(e);
-		push(e, a + unwind_uleb(&e->c));
+		push(e, a + cursor_uleb(&e->c));
 		return true;
 	default:
 		return false;
@@ -326,10 +298,10 @@ static void do_one(struct evaluation *e, uint8_t op)
 	if (op >= OP_LIT0 && op <= OP_LIT31) {
 		push(e, op - OP_LIT0);
 	} else if (op >= OP_BREG0 && op <= OP_BREG31) {
-		push_register(e, op - OP_BREG0, unwind_sleb(&e->c));
+		push_register(e, op - OP_BREG0, cursor_sleb(&e->c));
 	} else if (op == OP_BREGX) {
-		const uint64_t number = unwind_uleb(&e->c);
-		push_register(e, number, unwind_sleb(&e->c));
+		const uint64_t number = cursor_uleb(&e->c);
+		push_register(e, number, cursor_sleb(&e->c));
 	} else if (op == OP_SKIP) {
 		jump(e, true);
 	} else if (op == OP_BRA) {

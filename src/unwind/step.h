@@ -40,8 +40,4 @@ enum unwind_end unwind_step(struct unwind_step *step, const struct cfi_row *row)
 enum unwind_end unwind_evaluate(const struct unwind_step *step, struct bytes expression,
 				const uint64_t *first, uint64_t *result);
 
-/* Numbers of seven bits a byte; a cursor that ends inside one fails. */
-uint64_t unwind_uleb(struct cursor *c);
-int64_t unwind_sleb(struct cursor *c);
-
 #endif

@@ -28,6 +28,45 @@ static void swaps_where_asked(void **state)
 	assert_true(cursor_u64(&c) == 0x0708090a0b0c0d0e);
 }
 
+/* The examples of DWARF 5, figures 7.1 and 7.2; padding, and what is too long for 64 bits. */
+static void reads_numbers_of_seven_bits_a_byte(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t bytes[12];
+		size_t size;
+		uint64_t plain;
+		int64_t with_sign;
+	} cases[] = {
+		{ { 0x02 }, 1, 2, 2 },
+		{ { 0x7f }, 1, 127, -1 },
+		{ { 0x7e }, 1, 126, -2 },
+		{ { 0xff, 0x00 }, 2, 127, 127 },
+		{ { 0x81, 0x7f }, 2, 0x3f81, -127 },
+		{ { 0x80, 0x01 }, 2, 128, 128 },
+		{ { 0x80, 0x7f }, 2, 0x3f80, -128 },
+		{ { 0x81, 0x80, 0x80, 0x00 }, 4, 1, 1 },
+		{ { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 },
+		  10,
+		  UINT64_MAX,
+		  -1 },
+		{ { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f }, 11, 0, 0 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cursor c = cursor_over((struct bytes){ cases[i].bytes, cases[i].size });
+		struct cursor again = c;
+		assert_true(cursor_uleb(&c) == cases[i].plain);
+		assert_true(cursor_sleb(&again) == cases[i].with_sign);
+		assert_int_equal(cursor_left(&c) + cursor_left(&again), 0);
+		assert_false(cursor_failed(&c) || cursor_failed(&again));
+		/* Without its last byte it has no end. */
+		c = cursor_over((struct bytes){ cases[i].bytes, cases[i].size - 1 });
+		again = c;
+		assert_true(cursor_uleb(&c) == 0 && cursor_failed(&c));
+		assert_true(cursor_sleb(&again) == 0 && cursor_failed(&again));
+	}
+}
+
 /* Whatever is read, a read that does not fit fails, returns zero, and so do all later ones. */
 static void every_short_read_fails_and_stays_failed(void **state)
 {
@@ -114,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_numbers_in_turn),
 		cmocka_unit_test(swaps_where_asked),
+		cmocka_unit_test(reads_numbers_of_seven_bits_a_byte),
 		cmocka_unit_test(every_short_read_fails_and_stays_failed),
 		cmocka_unit_test(takes_nothing_from_nothing),
 		cmocka_unit_test(a_sub_cursor_keeps_to_its_part),
