@@ -54,8 +54,10 @@ static bool is_at_absent_page(const struct walk *walk, uint64_t stack_avma)
  */
 static bool is_on_other_stack(const struct walk *walk, uint64_t stack_avma)
 {
+	/* Frames that tell how far up their caller's sp is may tell of one beyond the dump. */
+	const uint64_t near = 64 << 10;
 	if (walk->sp_avma < stack_avma ||
-	    walk->sp_avma - stack_avma > walk->sample->user_stack.size)
+	    walk->sp_avma - stack_avma > walk->sample->user_stack.size + near)
 		return true;
 	const uint64_t far = 8 << 20; /* as large as stacks of threads mostly are */
 	const uint64_t above = walk->bp_avma - stack_avma;

@@ -3,6 +3,7 @@
 #include "load/code.h"
 #include "load/interpreted.h"
 #include "load/unwind.h"
+#include "unwind/frame_code.h"
 #include "unwind/rules.h"
 
 #include <stdlib.h>
@@ -123,6 +124,22 @@ static void take_function(struct load *load, uint32_t object_id, uint64_t avma, 
 	place->code = table_object_bytes(load, object_id, file_off - (svma - symbol.start_svma));
 }
 
+/* A thread is behind the instruction for as long as the kernel works for it, even if that was the
+ * function's last one.
+ */
+static bool is_behind_system_call(struct load *load, uint32_t object_id, uint64_t file_off)
+{
+	enum { SYSTEM_CALL_BYTES = 4 };
+	const enum unwind_machine machine = load->is_arm64 ? UNWIND_AARCH64 : UNWIND_X86_64;
+	if (file_off < SYSTEM_CALL_BYTES)
+		return false;
+	struct bytes before = table_object_bytes(load, object_id, file_off - SYSTEM_CALL_BYTES);
+	if (before.size < SYSTEM_CALL_BYTES)
+		return false;
+	before.size = SYSTEM_CALL_BYTES;
+	return unwind_ends_with_system_call(machine, before);
+}
+
 static void place_in_mapping(struct load *load, uint64_t avma, const struct timeline_hit *hit,
 			     struct place *place)
 {
@@ -135,7 +152,8 @@ static void place_in_mapping(struct load *load, uint64_t avma, const struct time
 	struct cfi_table *table = table_of_object(load, object_id);
 	uint64_t svma;
 	if (table && symbol_file_to_svma(load->objects.items[object_id].symbols, file_off, &svma) &&
-	    take_row(table, svma, place))
+	    (take_row(table, svma, place) || (is_behind_system_call(load, object_id, file_off) &&
+					      take_row(table, svma - 1, place))))
 		return;
 	take_function(load, object_id, avma, file_off, place);
 }

@@ -326,3 +326,13 @@ bool unwind_ends_with_call(enum unwind_machine machine, struct bytes before,
 	}
 	return (word & 0xfffffc1f) == 0xd63f0000; /* blr */
 }
+
+bool unwind_ends_with_system_call(enum unwind_machine machine, struct bytes before)
+{
+	static const uint8_t x86_64[] = { 0x0f, 0x05 };              /* syscall */
+	static const uint8_t aarch64[] = { 0x01, 0x00, 0x00, 0xd4 }; /* svc #0 */
+	const bool is_arm = machine == UNWIND_AARCH64;
+	const size_t size = is_arm ? sizeof(aarch64) : sizeof(x86_64);
+	return before.size >= size &&
+	       memcmp(before.data + before.size - size, is_arm ? aarch64 : x86_64, size) == 0;
+}

@@ -34,4 +34,7 @@ bool unwind_rule_of_code(enum unwind_machine machine, struct bytes code, uint64_
 bool unwind_ends_with_call(enum unwind_machine machine, struct bytes before,
 			   int64_t *target_distance);
 
+/* True if the bytes end with an instruction that enters the kernel. */
+bool unwind_ends_with_system_call(enum unwind_machine machine, struct bytes before);
+
 #endif

@@ -262,6 +262,29 @@ static void the_kernel_stops_at_absent_pages(void **state)
 		  "alpha a.py: truncated\n");
 }
 
+/* Some frames tell how far up their caller's sp is: that lies beyond what was dumped. */
+static void the_callers_sp_may_not_be_in_the_dump(void **state)
+{
+	(void)state;
+	enum { INSTRUCTIONS = 41, VALUE_OFFSET_SF = 0x15, RSP = 7, MINUS_64 = 0x40 };
+	struct scene s;
+	uint8_t unwinding[sizeof(UNWINDING)];
+	memcpy(unwinding, UNWINDING, sizeof(unwinding));
+	unwinding[INSTRUCTIONS] = VALUE_OFFSET_SF;
+	unwinding[INSTRUCTIONS + 1] = RSP;
+	unwinding[INSTRUCTIONS + 2] = MINUS_64;
+	begin(&s);
+	dump_unwinding(&s.dump, (struct bytes){ unwinding, sizeof(unwinding) }, 8);
+	tell(&s, ALPHA, "py::alpha:/a.py", NULL);
+	tell(&s, BETA, "LazyCompile:*beta a.js:2:1", WITH_FRAME);
+	s.stack.ip = ALPHA + 4;
+	s.stack.bp = STACK + WORD * 80;
+	s.words[7] = BETA + 8;
+	s.stack.count = 10;
+	sample(&s);
+	check(&s, "alpha a.py < beta a.js:2:1: truncated\n");
+}
+
 static void trampolines_call_with_a_word_of_room(void **state)
 {
 	(void)state;
@@ -379,6 +402,21 @@ __asm__(".text\n"
 	".cfi_endproc\n"
 	".size own_interpreter, . - own_interpreter\n");
 uint64_t own_interpreter(void);
+
+/* As C libraries return from handlers: nothing stands behind the system call. */
+__asm__(".text\n"
+	".globl ends_in_system_call\n"
+	".type ends_in_system_call, @function\n"
+	"ends_in_system_call:\n"
+	".cfi_startproc\n"
+	".cfi_def_cfa_offset 32\n"
+	"mov $15, %rax\n"
+	"syscall\n"
+	".cfi_endproc\n"
+	".size ends_in_system_call, . - ends_in_system_call\n"
+	"nop\n"
+	"nop\n");
+void ends_in_system_call(void);
 
 __attribute__((noinline)) uint64_t call_interpreter(void);
 
@@ -527,6 +565,28 @@ static void php_runs_in_the_frame_of_its_loop(void **state)
 #endif
 }
 
+/* The thread is behind the instruction for as long as the kernel works for it. */
+static void system_calls_may_be_the_last_instruction(void **state)
+{
+	(void)state;
+#if defined(__x86_64__)
+	enum { BEHIND_CALL = 9 };
+	struct scene s;
+	char path[256];
+	begin(&s);
+	(void)map_program(&s, "program", path, sizeof(path));
+	s.stack.ip = (uint64_t)(uintptr_t)&ends_in_system_call + BEHIND_CALL;
+	s.words[3] = call_by_pointer(where_it_returns);
+	sample(&s);
+	/* Somebody else's code is behind that. */
+	s.stack.ip++;
+	sample(&s);
+	assert_int_equal(count_in(&s, " < call_by_pointer"), 1);
+#else
+	skip();
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,12 +595,14 @@ int main(void)
 		cmocka_unit_test(the_end_is_part_of_the_stack),
 		cmocka_unit_test(runtimes_tell_how_frames_are_found),
 		cmocka_unit_test(the_kernel_stops_at_absent_pages),
+		cmocka_unit_test(the_callers_sp_may_not_be_in_the_dump),
 		cmocka_unit_test(trampolines_call_with_a_word_of_room),
 		cmocka_unit_test(on_aarch64_the_link_register_comes_first),
 		cmocka_unit_test(hotspots_stubs_have_no_frame),
 		cmocka_unit_test(yjit_pushes_three_registers),
 		cmocka_unit_test(luajit_runs_in_its_interpreters_frame),
 		cmocka_unit_test(php_runs_in_the_frame_of_its_loop),
+		cmocka_unit_test(system_calls_may_be_the_last_instruction),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,6 +251,21 @@ static void calls_are_known_by_their_ends(void **state)
 	    unwind_ends_with_call(UNWIND_AARCH64, (struct bytes){ blr, sizeof(blr) }, &distance));
 }
 
+static void system_calls_are_known_by_their_ends(void **state)
+{
+	(void)state;
+	static const uint8_t x86[] = { 0x90, 0x90, 0x0f, 0x05 };
+	static const uint8_t arm[] = { 0x01, 0, 0, 0xd4 };
+	const struct bytes of_x86 = { x86, sizeof(x86) };
+	const struct bytes of_arm = { arm, sizeof(arm) };
+	assert_true(unwind_ends_with_system_call(UNWIND_X86_64, of_x86));
+	assert_false(unwind_ends_with_system_call(UNWIND_X86_64, of_arm));
+	assert_false(unwind_ends_with_system_call(UNWIND_X86_64, (struct bytes){ x86 + 3, 1 }));
+	assert_true(unwind_ends_with_system_call(UNWIND_AARCH64, of_arm));
+	assert_false(unwind_ends_with_system_call(UNWIND_AARCH64, of_x86));
+	assert_false(unwind_ends_with_system_call(UNWIND_AARCH64, (struct bytes){ arm + 1, 3 }));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +279,7 @@ int main(void)
 		cmocka_unit_test(arm_saves_a_pair),
 		cmocka_unit_test(any_bytes_do_no_harm),
 		cmocka_unit_test(calls_are_known_by_their_ends),
+		cmocka_unit_test(system_calls_are_known_by_their_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
