@@ -29,7 +29,7 @@ BANNED = {
 }
 # Memory that grows by hand belongs to base/; elsewhere one allocation of an opaque object or
 # of a buffer of known size, and its free().
-ALLOCATORS = ("realloc", "reallocarray", "aligned_alloc")
+ALLOCATORS = ("realloc", "reallocarray")
 ALLOCATING = ("src/base/",)
 # Words that print; in src/ only cli/ may.
 PRINTING = ("printf", "puts", "perror", "fprintf", "putchar", "exit", "abort", "assert")

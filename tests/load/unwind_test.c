@@ -524,7 +524,7 @@ static void luajit_runs_in_its_interpreters_frame(void **state)
 	sample(&s);
 	assert_int_equal(count_in(&s, " < call_interpreter"), 1);
 #else
-	skip();
+	skip_because("this runtime is known on x86-64 only");
 #endif
 }
 
@@ -558,10 +558,10 @@ static void php_runs_in_the_frame_of_its_loop(void **state)
 	/* A build with frame pointers, as those with sanitizers, shows nothing. */
 	const size_t count = count_in(&s, " < call_by_pointer");
 	if (has_frame_pointer)
-		skip();
+		skip_because("this build has frame pointers");
 	assert_int_equal(count, 1);
 #else
-	skip();
+	skip_because("this runtime is known on x86-64 only");
 #endif
 }
 
@@ -583,7 +583,7 @@ static void system_calls_may_be_the_last_instruction(void **state)
 	sample(&s);
 	assert_int_equal(count_in(&s, " < call_by_pointer"), 1);
 #else
-	skip();
+	skip_because("this runtime is known on x86-64 only");
 #endif
 }
 
