@@ -121,6 +121,7 @@ static void set_limits(struct debuginfo *info, const char *path)
 	const struct dwarf_file *file = info->object;
 	const char *slash = strrchr(path, '/');
 	info->die_budget = file->info.size;
+	info->name_budget = (1 << 20) + 4 * file->info.size;
 	info->range_budget = 4 * (file->info.size + file->ranges.size + file->rnglists.size);
 	info->folder = (struct sink){ .limit = 1 << 14 };
 	if (slash)

@@ -24,7 +24,10 @@ enum { DEBUGINFO_SCOPES = 64 };
 
 /* A function whose code was inlined at the address. Texts live as long as the debuginfo. */
 struct debuginfo_scope {
-	const char *name;      /* as the linker would know it: mangled; "" where it has none */
+	/* As the linker would know it: mangled. Where that is not told, as it was declared, behind
+	 * the namespaces and types that it is in. "" where it has none.
+	 */
+	const char *name;
 	const char *call_file; /* of the call, in the scope around; "" where not known */
 	uint32_t call_line;    /* from 1; 0: not known */
 	uint32_t call_column;  /* from 1; 0: not known */

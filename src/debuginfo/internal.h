@@ -28,6 +28,12 @@ struct scope {
 	struct debuginfo_scope told;
 };
 
+/* A function without a linker's name, or something that one is in. */
+struct named {
+	const uint8_t *die;
+	uint32_t around; /* index of what it is in; SCOPE_NONE */
+};
+
 struct unit {
 	Dwarf_Die die;      /* with the lines; where it is split, of the skeleton */
 	const char *folder; /* where it was compiled; "" */
@@ -37,8 +43,9 @@ struct unit {
 	bool was_read;
 	VECTOR(struct line_row) rows;
 	VECTOR(struct scope) scopes;
-	struct span_table spans; /* values are indices into scopes */
-	Dwarf_Files *files;      /* that calls are counted in */
+	struct span_table spans;    /* values are indices into scopes */
+	VECTOR(struct named) named; /* ascending places; of the file that the scopes are in */
+	Dwarf_Files *files;         /* that calls are counted in */
 	size_t file_count;
 };
 
@@ -56,11 +63,12 @@ struct debuginfo {
 	struct span_table code;
 	VECTOR(struct unit) units;
 	struct span_table unit_spans; /* values count from the last unit: the first one wins */
-	struct intern paths;          /* that had to be put together */
+	struct intern paths;          /* and names, that had to be put together */
 	/* Hostile files can mean the same bytes again and again; honest ones do not. */
 	uint64_t range_budget;
 	uint64_t die_budget;
-	bool has_failed; /* out of memory: nothing more is told */
+	uint64_t name_budget; /* bytes of names */
+	bool has_failed;      /* out of memory: nothing more is told */
 };
 
 /* units.c: finds all units, and which addresses are theirs. Returns 0 or STATUS_NO_MEMORY. */
@@ -87,6 +95,15 @@ void unit_clear(struct unit *unit);
 
 const struct line_row *unit_row(const struct unit *unit, uint64_t svma);
 const struct debuginfo_scope *unit_scope(struct debuginfo *info, struct unit *unit, uint32_t index);
+
+/* names.c: the linker's name of a function, or its own behind what it is in ("space::type::f"); ""
+ * where it has none. Lives as long as the debuginfo.
+ */
+const char *name_of(struct debuginfo *info, const struct unit *unit, const Dwarf_Die *die);
+/* Is the name of such a DIE a part of the names of the functions in it? */
+bool name_is_part(int tag);
+/* Is the name of a subprogram's DIE the linker's, or told elsewhere? */
+bool name_is_told(Dwarf_Die *die);
 
 /* split.c: the unit of the .dwo that a skeleton means. False where it is not there. */
 bool split_find(struct debuginfo *info, Dwarf_Die *skeleton, Dwarf_Die *unit,

@@ -6,8 +6,7 @@
 #include <dwarf.h>
 
 enum {
-	DEPTH_LIMIT = 128,    /* namespaces, types, blocks and inlined functions in each other */
-	REFERENCE_LIMIT = 16, /* from what was inlined to its origin, to its declaration */
+	DEPTH_LIMIT = 128, /* namespaces, types, blocks and inlined functions in each other */
 };
 
 static bool is_function(int tag)
@@ -57,7 +56,33 @@ static int64_t add_scope(const struct scope_walk *walk, Dwarf_Die *die, int tag,
 struct level {
 	Dwarf_Die die;
 	uint32_t scope; /* around the DIEs of this level */
+	uint32_t named; /* index of the DIE in unit->named; SCOPE_NONE: not there yet */
+	int tag;
 };
+
+/* Remembers where a function is whose linker's name is not told: in a namespace or a type. */
+static bool note_named(const struct scope_walk *walk, struct level *levels, int depth)
+{
+	struct unit *unit = walk->unit;
+	uint32_t around = SCOPE_NONE;
+	if (!depth || !name_is_part(levels[depth - 1].tag) ||
+	    levels[depth - 1].tag == DW_TAG_subprogram || name_is_told(&levels[depth].die))
+		return true;
+	for (int i = 0; i <= depth; i++) {
+		struct level *level = &levels[i];
+		if (!name_is_part(level->tag))
+			continue;
+		if (level->named == SCOPE_NONE) {
+			struct named *named = vector_push(&unit->named);
+			if (!named)
+				return false;
+			*named = (struct named){ level->die.addr, around };
+			level->named = (uint32_t)(unit->named.count - 1);
+		}
+		around = level->named;
+	}
+	return true;
+}
 
 /* Goes to what follows a level, whose end is marked by the zero at `end`. Returns the new depth, or
  * -1 at the end of the unit.
@@ -99,6 +124,10 @@ static bool walk_dies(const struct scope_walk *walk, struct level *levels)
 		struct level *level = &levels[depth];
 		uint32_t scope = level->scope;
 		const int tag = dwarf_tag(&level->die);
+		level->named = SCOPE_NONE;
+		level->tag = tag;
+		if (tag == DW_TAG_subprogram && !note_named(walk, levels, depth))
+			return false;
 		if (is_function(tag)) {
 			const int64_t got = add_scope(walk, &level->die, tag, scope);
 			if (got < 0)
@@ -108,7 +137,7 @@ static bool walk_dies(const struct scope_walk *walk, struct level *levels)
 		Dwarf_Die child;
 		if (depth + 1 < DEPTH_LIMIT && !is_skipped(tag) &&
 		    dwarf_child(&level->die, &child) == 0) {
-			levels[++depth] = (struct level){ child, scope };
+			levels[++depth] = (struct level){ .die = child, .scope = scope };
 			continue;
 		}
 		depth = go_on(walk, levels, depth);
@@ -134,35 +163,6 @@ bool unit_read_scopes(const struct scope_walk *walk, const Dwarf_Die *first)
 	return span_seal(&ranges, &walk->unit->spans);
 }
 
-/* What the attribute says, here or where the DIE comes from; "" where nothing does. */
-static const char *text_of(Dwarf_Die die, const unsigned *names, size_t count)
-{
-	Dwarf_Attribute attr;
-	for (int i = 0; i < REFERENCE_LIMIT; i++) {
-		for (size_t k = 0; k < count; k++) {
-			const char *text =
-			    dwarf_attr(&die, names[k], &attr) ? dwarf_formstring(&attr) : NULL;
-			if (text && *text)
-				return text;
-		}
-		Dwarf_Die origin;
-		if (!(dwarf_attr(&die, DW_AT_abstract_origin, &attr) ||
-		      dwarf_attr(&die, DW_AT_specification, &attr)) ||
-		    !dwarf_formref_die(&attr, &origin))
-			break;
-		die = origin;
-	}
-	return "";
-}
-
-static const char *name_of(const Dwarf_Die *die)
-{
-	static const unsigned linkage[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name };
-	static const unsigned plain[] = { DW_AT_name };
-	const char *name = text_of(*die, linkage, 2);
-	return *name ? name : text_of(*die, plain, 1);
-}
-
 static uint32_t number_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
@@ -182,7 +182,7 @@ const struct debuginfo_scope *unit_scope(struct debuginfo *info, struct unit *un
 	const char *file =
 	    unit->files ? dwarf_filesrc(unit->files, number_of(die, DW_AT_call_file), NULL, NULL)
 			: NULL;
-	scope->told = (struct debuginfo_scope){ .name = name_of(die),
+	scope->told = (struct debuginfo_scope){ .name = name_of(info, unit, die),
 						.call_file = unit_path(info, unit, file),
 						.call_line = number_of(die, DW_AT_call_line),
 						.call_column = number_of(die, DW_AT_call_column) };

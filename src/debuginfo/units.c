@@ -154,4 +154,5 @@ void unit_clear(struct unit *unit)
 	vector_clear(&unit->rows);
 	vector_clear(&unit->scopes);
 	vector_clear(&unit->spans);
+	vector_clear(&unit->named);
 }

@@ -109,6 +109,42 @@ static void test_versions_of_dwarf(void **state)
 }
 
 /* zlib, as ELF has it and as GNU had it before: the same answers as of the unpacked file. */
+static bool has_scope(struct debuginfo *info, const char *name)
+{
+	for (uint64_t svma = 0; svma < CODE_END; svma++)
+		if (debuginfo_find(info, svma, &place) && place.scope_count &&
+		    is(place.scopes[0].name, name))
+			return true;
+	return false;
+}
+
+/* Two functions of one name are not one function. */
+static void test_names_that_the_linker_does_not_know(void **state)
+{
+	(void)state;
+	static const char *const OBJECTS[] = { CORPUS "names_dwarf4", CORPUS "names_dwarf5" };
+	static const char *const NAMES[] = {
+		"space::(anonymous namespace)::hidden",
+		"space::(anonymous namespace)::Local::member",
+		"space::own",
+		"_ZN5space6sharedEl",
+		"plain",
+		"start::{lambda:39}::operator()",
+	};
+	for (size_t i = 0; i < sizeof(OBJECTS) / sizeof(OBJECTS[0]); i++) {
+		struct memory_files disk = { .count = 1,
+					     .entries = { { "/bin/a", fixture(OBJECTS[i]) } } };
+		const struct symbol_files files = memory_files(&disk);
+		struct debuginfo *info;
+		assert_int_equal(debuginfo_open(&info, &files, "/bin/a", (struct bytes){ 0 }),
+				 STATUS_OK);
+		for (size_t n = 0; n < sizeof(NAMES) / sizeof(NAMES[0]); n++)
+			if (!has_scope(info, NAMES[n]))
+				fail_msg("%s: nothing is called %s", OBJECTS[i], NAMES[n]);
+		debuginfo_close(info);
+	}
+}
+
 static void test_packed_sections(void **state)
 {
 	(void)state;
@@ -290,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_versions_of_dwarf),
+		cmocka_unit_test(test_names_that_the_linker_does_not_know),
 		cmocka_unit_test(test_packed_sections),
 		cmocka_unit_test(test_separate_debug_file),
 		cmocka_unit_test(test_wrong_build_id),

@@ -13,6 +13,8 @@ Every answer must be equal, line for line, but for what these rules say:
   not compared.
 - Where a unit's folder is relative ("./elf", as Debian builds), llvm-symbolizer puts it twice in front
   of names that have it already.
+- Of functions whose linkage name is not told llvm-symbolizer gives the bare name, we the namespaces
+  and types around it, too.
 - What the linker threw away (forms "unused" and "dead") leaves its lines at address 0, and where code
   lies as low, llvm-symbolizer mistakes them for those of the code. So "dead" asks it about the same
   objects, linked higher.
@@ -79,6 +81,12 @@ def text_bytes(path):
     return out.read_bytes()
 
 
+def is_same(mine, theirs):
+    (my_name, *my_place), (their_name, *their_place) = mine, theirs
+    return my_place == their_place and (
+        my_name == their_name or bool(their_name) and my_name.endswith("::" + their_name))
+
+
 def compare(places, plain, ours):
     (start, size), (our_start, our_size) = text_range(plain), text_range(ours)
     if size != our_size:
@@ -96,7 +104,8 @@ def compare(places, plain, ours):
     for address, mine, theirs in zip(addresses, got, wanted):
         if not mine and len(theirs) == 1 and theirs[0][2] == 0:
             continue
-        if mine != theirs[:-1] + [("", *theirs[-1][1:])]:
+        wanted_here = theirs[:-1] + [("", *theirs[-1][1:])]
+        if len(mine) != len(wanted_here) or not all(map(is_same, mine, wanted_here)):
             faults.append(f"{address:x}: {mine}\n  llvm-symbolizer: {theirs}")
     known = sum(bool(frames) for frames in got)
     inlined = sum(len(frames) > 1 for frames in got)

@@ -19,6 +19,10 @@ for compiler in gcc clang; do
         rm $name.o
     done
 done
+for version in 4 5; do
+    g++ $flags -gdwarf-$version -c names.cpp -o names.o
+    g++ $link names.o -o $corpus/names_dwarf$version
+done
 objcopy --compress-debug-sections=zlib $corpus/gcc_dwarf5 $corpus/packed_zlib
 objcopy --compress-debug-sections=zlib-gnu $corpus/gcc_dwarf5 $corpus/packed_gnu
 objcopy --only-keep-debug $corpus/gcc_dwarf5 small.debug
@@ -29,5 +33,5 @@ for part in a b; do
     gcc $link shared.o -o dwz_$part.so
 done
 dwz -m shared.debug -M ../shared.debug dwz_a.so dwz_b.so
-rm small.o shared.o
+rm small.o shared.o names.o
 chmod 644 ./*.so ./*.debug $corpus/*
