@@ -33,6 +33,7 @@ static const struct {
 	{ CORPUS "gcc_dwarf4", NULL, NULL },
 	{ CORPUS "gcc_dwarf5", NULL, NULL },
 	{ CORPUS "clang_dwarf5", NULL, NULL },
+	{ CORPUS "names_dwarf5", NULL, NULL },
 	{ CORPUS "packed_zlib", NULL, NULL },
 	{ DATA "split_gcc4.so", DATA "split_gcc4.dwo", "/src/split_gcc4.dwo" },
 	{ DATA "split_clang5.so", DATA "split_clang5.dwo", "/src/split_clang5.dwo" },
