@@ -80,6 +80,25 @@ size_t annotate_hottest(const struct annotate_function *function)
 	return best;
 }
 
+bool annotate_host_is_version(const struct annotate *doc, const struct annotate_function *function,
+			      size_t host)
+{
+	const struct profile_function *functions = doc->profile->functions.items;
+	const struct profile_function *one = &functions[function->hosts.items[host].function];
+	for (size_t i = 0; i < function->hosts.count; i++) {
+		const struct profile_function *other =
+		    &functions[function->hosts.items[i].function];
+		if (i != host && other->name == one->name && other->object == one->object)
+			return true;
+	}
+	return false;
+}
+
+const char *annotate_samples(const struct annotate_count *count)
+{
+	return count->samples == 1 ? " sample" : " samples";
+}
+
 double annotate_percent(const struct annotate_count *part, const struct annotate_count *whole)
 {
 	return whole->weight ? 100.0 * (double)part->weight / (double)whole->weight : 0;

@@ -120,12 +120,19 @@ void annotate_clear(struct annotate *doc);
 /* The version with most samples; the first of equal ones. Index into function->versions. */
 size_t annotate_hottest(const struct annotate_function *function);
 
+/* Is the code that the function was inlined into one of several versions of one function? */
+bool annotate_host_is_version(const struct annotate *doc, const struct annotate_function *function,
+			      size_t host);
+
 /* A line without its end; false where nobody has it. `file` as in struct annotate_line. */
 bool annotate_line_text(const struct annotate *doc, uint32_t file, uint32_t line,
 			struct bytes *text);
 
 /* The name of a file, "" for 0. */
 struct bytes annotate_file_name(const struct annotate *doc, uint32_t file);
+
+/* What stands behind the number: " sample" or " samples". */
+const char *annotate_samples(const struct annotate_count *count);
 
 /* Share of a whole in percent, 0 of nothing. Weights, as in a report. */
 double annotate_percent(const struct annotate_count *part, const struct annotate_count *whole);

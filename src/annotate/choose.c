@@ -165,6 +165,18 @@ static bool is_bare_name(const struct profile *profile, const struct annotate_ch
 	       (size == strlen(name) && memcmp(name, text, size) == 0);
 }
 
+/* "f" of "ns::type::f(int)", "spin" of "com.acme.Hot.spin(long)". */
+static bool is_last_part(const struct profile *profile, const struct annotate_choice *choice,
+			 const struct annotate_candidate *candidate, const char *text)
+{
+	(void)choice;
+	const char *name = profile_text(profile, candidate->name);
+	const size_t size = typed_size(text);
+	const size_t name_size = bare_size(name);
+	return size && size < name_size && memcmp(name + name_size - size, text, size) == 0 &&
+	       strchr(".:", name[name_size - size - 1]) != NULL;
+}
+
 static bool is_raw_name(const struct profile *profile, const struct annotate_choice *choice,
 			const struct annotate_candidate *candidate, const char *text)
 {
@@ -272,7 +284,7 @@ static void choose_hottest(struct annotate_choice *choice, unsigned top)
 static void choose_by_text(struct annotate_choice *choice, const struct profile *profile,
 			   uint32_t event, const char *text)
 {
-	static const reading looser[] = { is_bare_name, is_raw_name, is_like };
+	static const reading looser[] = { is_bare_name, is_raw_name, is_last_part, is_like };
 	if (keep(choice, profile, text, is_name)) {
 		choice->kind = ANNOTATE_FUNCTIONS;
 		return;

@@ -15,8 +15,9 @@ static const struct profile_function *function_of(const struct html *h,
 static void put_share(const struct html *h, const struct annotate_count *count)
 {
 	const struct profile *profile = h->doc->profile;
-	sink_printf(h->out, "<p>%" PRIu64 " samples, %.2f%% of all %" PRIu64, count->samples,
-		    annotate_percent(count, &h->doc->total), h->doc->total.samples);
+	sink_printf(h->out, "<p>%" PRIu64 "%s, %.2f%% of all %" PRIu64, count->samples,
+		    annotate_samples(count), annotate_percent(count, &h->doc->total),
+		    h->doc->total.samples);
 	if (h->doc->event < profile->events.count) {
 		sink_text(h->out, " of ");
 		html_string(h, profile->events.items[h->doc->event]);
@@ -29,12 +30,18 @@ static void put_hosts(const struct html *h, const struct annotate_function *func
 	if (!function->elsewhere.samples)
 		return;
 	sink_printf(h->out, "<p>%" PRIu64 "%s where it was inlined into ",
-		    function->elsewhere.samples, function->count.samples ? " more" : " samples");
+		    function->elsewhere.samples,
+		    function->count.samples ? " more" : annotate_samples(&function->elsewhere));
 	for (size_t i = 0; i < function->hosts.count && i < HOSTS_SHOWN; i++) {
 		const struct annotate_host *host = &function->hosts.items[i];
 		sink_text(h->out, i ? ", <code>" : "<code>");
-		html_string(h, h->doc->profile->functions.items[host->function].name);
-		sink_printf(h->out, "</code> (%" PRIu64 ")", host->count.samples);
+		const struct profile_function *f =
+		    &h->doc->profile->functions.items[host->function];
+		html_string(h, f->name);
+		sink_text(h->out, "</code>");
+		if (annotate_host_is_version(h->doc, function, i))
+			sink_printf(h->out, " version %" PRIu32, f->version);
+		sink_printf(h->out, " (%" PRIu64 ")", host->count.samples);
 	}
 	if (function->hosts.count > HOSTS_SHOWN)
 		sink_printf(h->out, " and %zu more", function->hosts.count - HOSTS_SHOWN);
@@ -162,7 +169,8 @@ static void put_version(struct html *h, const struct annotate_function *function
 		sink_text(h->out, ", ");
 		html_string(h, f->tier);
 	}
-	sink_printf(h->out, ": %" PRIu64 " samples</summary>\n", version->count.samples);
+	sink_printf(h->out, ": %" PRIu64 "%s</summary>\n", version->count.samples,
+		    annotate_samples(&version->count));
 	if (version->rows.count) {
 		html_code(h, function, version);
 	} else {

@@ -34,8 +34,8 @@ static const char *event_name(const struct text_out *t)
 static void put_share(struct text_out *t, const struct annotate_count *count)
 {
 	const struct annotate_count *total = &t->doc->total;
-	text_printf(t, TEXT_PLAIN, "%" PRIu64 " samples, %.2f%% of all %" PRIu64, count->samples,
-		    annotate_percent(count, total), total->samples);
+	text_printf(t, TEXT_PLAIN, "%" PRIu64 "%s, %.2f%% of all %" PRIu64, count->samples,
+		    annotate_samples(count), annotate_percent(count, total), total->samples);
 	const char *event = event_name(t);
 	if (event[0]) {
 		text_put(t, TEXT_PLAIN, " of ");
@@ -67,12 +67,16 @@ static void put_inlined(struct text_out *t, const struct annotate_function *func
 	if (!function->elsewhere.samples)
 		return;
 	text_printf(t, TEXT_PLAIN, "%" PRIu64 "%s where it was inlined into ",
-		    function->elsewhere.samples, function->count.samples ? " more" : " samples");
+		    function->elsewhere.samples,
+		    function->count.samples ? " more" : annotate_samples(&function->elsewhere));
 	for (size_t i = 0; i < function->hosts.count && i < HOSTS_SHOWN; i++) {
 		const struct annotate_host *host = &function->hosts.items[i];
 		text_put(t, TEXT_PLAIN, i ? ", " : "");
-		text_put_string(t, TEXT_PLAIN,
-				t->doc->profile->functions.items[host->function].name);
+		const struct profile_function *f =
+		    &t->doc->profile->functions.items[host->function];
+		text_put_string(t, TEXT_PLAIN, f->name);
+		if (annotate_host_is_version(t->doc, function, i))
+			text_printf(t, TEXT_PLAIN, " version %" PRIu32, f->version);
 		text_printf(t, TEXT_PLAIN, " (%" PRIu64 ")", host->count.samples);
 	}
 	if (function->hosts.count > HOSTS_SHOWN)

@@ -28,6 +28,12 @@ static int set_up(void **state)
 	const uint32_t twin = fixture_function(&f, "fib", "", 1);
 	f.profile.functions.items[twin].object = intern_text(&f.profile.strings, "libfib.so");
 	fixture_sample(&f, fixture_frame(&f, twin, 0, "", 0), 99);
+	static const char *const long_names[] = { "com.acme.Hot.spin(long)", "raw_spin_lock",
+						  "deep::{lambda:3}::call(int)", "recall" };
+	for (size_t i = 0; i < sizeof(long_names) / sizeof(long_names[0]); i++) {
+		const uint32_t id = fixture_function(&f, long_names[i], "", 1);
+		fixture_sample(&f, fixture_frame(&f, id, 0, "", 0), 1);
+	}
 	return 0;
 }
 
@@ -85,9 +91,13 @@ static void names_from_the_narrow_to_the_wide(void **state)
 	one("_Zraw", "0x7f1234");
 	one("ALPHABET", "alphabet work.js:9:1");
 	one("*hid*", "(anonymous namespace)::hidden(char)");
+	one("spin", "com.acme.Hot.spin(long)");
+	one("Hot.spin(long)", "com.acme.Hot.spin(long)");
+	one("call", "deep::{lambda:3}::call(int)");
+	several("spi", 2);
 	several("ns::fib", 2);
 	several("alph", 2);
-	several("*int*", 3);
+	several("*int*", 4);
 }
 
 static void an_exact_name_may_be_in_several_objects(void **state)
@@ -116,8 +126,8 @@ static void without_a_name_the_hottest_that_has_one(void **state)
 	assert_string_equal(name_of(&choice, 0), "fib");
 	annotate_choice_clear(&choice);
 	choice = ask(NULL, NULL, 100);
-	assert_int_equal(choice.candidates.count, 10);
-	for (size_t i = 0; i < 10; i++)
+	assert_int_equal(choice.candidates.count, 14);
+	for (size_t i = 0; i < 14; i++)
 		assert_string_not_equal(name_of(&choice, i), "0x7f1234");
 	annotate_choice_clear(&choice);
 }

@@ -166,6 +166,47 @@ static void what_has_no_code(void **state)
 }
 
 /* Without colour no control byte gets through; with it, only the colours. */
+/* A function that was inlined into two versions of another one. */
+static void versions_of_one_host_are_told_apart(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct sink text = { 0 };
+	struct sink page = { 0 };
+	fixture_begin(&f);
+	const uint32_t inner = fixture_function(&f, "inner", "c2", 1);
+	for (uint32_t version = 1; version <= 2; version++) {
+		const uint32_t host = fixture_function(&f, "host", "c2", version);
+		const uint32_t around = fixture_frame(&f, host, 4, "a.js", 1);
+		fixture_sample(&f, fixture_inlined(&f, inner, around, "a.js", 2), 3 - version);
+	}
+	const uint32_t other = fixture_function(&f, "other", "c2", 1);
+	fixture_sample(&f, fixture_frame(&f, other, 4, "a.js", 9), 1);
+	assert_int_equal(fixture_build(&f, "inner"), 0);
+	const struct annotate_options options = { .context = 1 };
+	annotate_write_text(&text, &f.doc, &options, &(struct annotate_style){ .width = 0 });
+	annotate_write_html(&page, &f.doc, &options);
+	sink_u8(&text, 0);
+	sink_u8(&page, 0);
+	assert_non_null(strstr((const char *)text.data,
+			       "3 samples where it was inlined into host version 1 (2), host "
+			       "version 2 (1)\n"));
+	assert_non_null(strstr((const char *)page.data, "<code>host</code> version 2 (1)"));
+	text.size = page.size = 0;
+	annotate_clear(&f.doc);
+	annotate_choice_clear(&f.choice);
+	assert_int_equal(fixture_build(&f, "other"), 0);
+	annotate_write_text(&text, &f.doc, &options, &(struct annotate_style){ .width = 0 });
+	annotate_write_html(&page, &f.doc, &options);
+	sink_u8(&text, 0);
+	sink_u8(&page, 0);
+	assert_non_null(strstr((const char *)text.data, "\n1 sample, 25.00% of all 4"));
+	assert_non_null(strstr((const char *)page.data, "<p>1 sample, 25.00% of all 4"));
+	sink_clear(&text);
+	sink_clear(&page);
+	fixture_end(&f);
+}
+
 static void hostile_names(void **state)
 {
 	(void)state;
@@ -214,6 +255,7 @@ int main(void)
 		cmocka_unit_test(versions_side_by_side),
 		cmocka_unit_test(a_line_and_its_instructions),
 		cmocka_unit_test(what_has_no_code),
+		cmocka_unit_test(versions_of_one_host_are_told_apart),
 		cmocka_unit_test(hostile_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
