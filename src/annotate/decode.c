@@ -5,7 +5,7 @@
 #include <capstone/capstone.h>
 #include <inttypes.h>
 
-enum { DATA_ROW = 8, ARM64_SIZE = 4 };
+enum { DATA_ROW = 8, ARM64_SIZE = 4, INSTRUCTION_LIMIT = 15 /* of x86's; others are shorter */ };
 
 struct decoder {
 	const struct listing *listing;
@@ -165,7 +165,8 @@ static int decode_code(struct decoder *d, size_t at, size_t end)
 	int got = 0;
 	while (got == 0 && at < end) {
 		const uint8_t *code = listing->code.data + at;
-		size_t left = end - at;
+		/* Shown more, the disassembler would read on for as long as there are prefixes. */
+		size_t left = end - at < INSTRUCTION_LIMIT ? end - at : INSTRUCTION_LIMIT;
 		uint64_t avma = listing->start_avma + at;
 		const size_t offset = at;
 		if (cs_disasm_iter(d->handle, &code, &left, &avma, d->instruction)) {

@@ -163,6 +163,28 @@ static void any_bytes_of_any_length(void **state)
 	}
 }
 
+/* No processor takes more than 15 bytes for an instruction, whatever stands in front of it. */
+static void prefixes_without_end(void **state)
+{
+	(void)state;
+	enum { LONGEST = 15, MANY = 1 << 20 };
+	static const uint8_t prefixes[] = { 0x66, 0x40, 0xf3, 0x2e };
+	uint8_t *code = malloc(MANY);
+	assert_non_null(code);
+	for (size_t i = 0; i < sizeof(prefixes); i++) {
+		memset(code, prefixes[i], MANY);
+		code[MANY - 1] = 0x90; /* nop */
+		const struct listing listing = { .machine = LISTING_X86_64,
+						 .code = { code, MANY } };
+		struct decoded d;
+		decode(&d, &listing, false);
+		for (size_t k = 0; k < d.rows.count; k++)
+			assert_in_range(d.rows.items[k].size, 1, LONGEST);
+		clear(&d);
+	}
+	free(code);
+}
+
 static void another_machine(void **state)
 {
 	(void)state;
@@ -179,6 +201,7 @@ int main(void)
 		cmocka_unit_test(aarch64),
 		cmocka_unit_test(what_is_data_is_not_decoded),
 		cmocka_unit_test(any_bytes_of_any_length),
+		cmocka_unit_test(prefixes_without_end),
 		cmocka_unit_test(another_machine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
