@@ -104,7 +104,7 @@ static void put_line(void *context, const struct walk_line *line)
 	else
 		sink_text(h->out, "<td class=n><td class=q>line not known");
 	if (line->has_text)
-		html_source(h, line->text);
+		html_source(h, line->text, 0);
 	sink_text(h->out, "\n");
 }
 

@@ -91,7 +91,7 @@ static void put_place(struct code *c, const struct annotate_row *row)
 		else
 			sink_text(h->out, "<b>line not known</b>");
 		if (annotate_line_text(h->doc, file, line, &text))
-			html_source(h, text);
+			html_source(h, text, entry->column);
 		sink_text(h->out, "\n");
 	}
 	c->scope = scope;

@@ -77,10 +77,10 @@ void html_string(const struct html *h, uint32_t string)
 	html_bytes(h, intern_get_bytes(&h->doc->profile->strings, string));
 }
 
-void html_source(const struct html *h, struct bytes text)
+void html_source(const struct html *h, struct bytes text, uint32_t column)
 {
 	struct sink spread = { 0 };
-	text_spread_tabs(&spread, text);
+	text_put_excerpt(&spread, text, column);
 	html_bytes(h, sink_bytes(&spread));
 	h->out->failed |= sink_failed(&spread);
 	sink_clear(&spread);

@@ -21,7 +21,7 @@ void html_bytes(const struct html *h, struct bytes text);
 void html_text(const struct html *h, const char *text);
 void html_string(const struct html *h, uint32_t string);
 /* With tabs spread. */
-void html_source(const struct html *h, struct bytes text);
+void html_source(const struct html *h, struct bytes text, uint32_t column);
 
 /* A cell with a bar; and one more with the samples. Empty for nothing. */
 void html_percent(const struct html *h, const struct annotate_count *count,

@@ -173,7 +173,7 @@ static void put_hottest(struct text_out *t, const struct annotate_version *versi
 		if (annotate_line_text(t->doc, best->file, best->line, &text)) {
 			while (text.size && (*text.data == ' ' || *text.data == '\t'))
 				text = (struct bytes){ text.data + 1, text.size - 1 };
-			text_put_source(t, text);
+			text_put_source(t, text, 0);
 		}
 		text_end_line(t);
 	}

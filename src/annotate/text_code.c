@@ -97,8 +97,9 @@ static void put_scopes(struct code_view *v, const struct annotate_row *row, uint
 }
 
 static void put_source_line(struct code_view *v, const struct annotate_row *row, uint32_t file,
-			    uint32_t line)
+			    const struct listing_line *entry)
 {
+	const uint32_t line = entry ? entry->line : 0;
 	struct bytes text;
 	if (file && (!v->has_place || file != v->file)) {
 		put_lanes_above(v, row);
@@ -112,7 +113,7 @@ static void put_source_line(struct code_view *v, const struct annotate_row *row,
 	} else {
 		text_printf(v->t, TEXT_QUIET, "%5" PRIu32 " ", line);
 		if (annotate_line_text(v->t->doc, file, line, &text))
-			text_put_source(v->t, text);
+			text_put_source(v->t, text, entry->column);
 	}
 	text_end_line(v->t);
 }
@@ -131,7 +132,7 @@ static void put_place(struct code_view *v, const struct annotate_row *row)
 	if (moves)
 		put_scopes(v, row, scope);
 	if ((is_new || moves) && v->t->options->view == ANNOTATE_MIXED)
-		put_source_line(v, row, file, line);
+		put_source_line(v, row, file, entry);
 	/* A place without a file is no way to another file and back. */
 	v->file = file ? file : v->file;
 	v->line = line;

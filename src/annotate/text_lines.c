@@ -42,7 +42,7 @@ static void put_line(void *context, const struct walk_line *line)
 	else
 		text_put(v->t, TEXT_QUIET, "     -  line not known");
 	if (line->has_text)
-		text_put_source(v->t, line->text);
+		text_put_source(v->t, line->text, 0);
 	text_end_line(v->t);
 }
 

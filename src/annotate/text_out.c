@@ -81,7 +81,7 @@ void text_put_string(struct text_out *t, enum text_ink ink, uint32_t string)
 	text_put_bytes(t, ink, intern_get_bytes(&t->doc->profile->strings, string));
 }
 
-void text_spread_tabs(struct sink *out, struct bytes text)
+static void spread_tabs(struct sink *out, struct bytes text)
 {
 	size_t column = 0;
 	for (size_t i = 0; i < text.size; i++) {
@@ -96,10 +96,33 @@ void text_spread_tabs(struct sink *out, struct bytes text)
 	}
 }
 
-void text_put_source(struct text_out *t, struct bytes text)
+static bool is_inside_character(struct bytes text, size_t at)
+{
+	return at && at < text.size && (text.data[at] & 0xc0) == 0x80;
+}
+
+void text_put_excerpt(struct sink *out, struct bytes text, uint32_t column)
+{
+	enum { WHOLE = 1000, SHOWN = 240, BEFORE = 40 };
+	if (text.size <= WHOLE) {
+		spread_tabs(out, text);
+		return;
+	}
+	size_t from = column > BEFORE && column <= text.size ? column - 1 - BEFORE : 0;
+	size_t end = text.size - from > SHOWN ? from + SHOWN : text.size;
+	while (is_inside_character(text, from))
+		from--;
+	while (is_inside_character(text, end))
+		end--;
+	sink_text(out, from ? "..." : "");
+	spread_tabs(out, (struct bytes){ text.data + from, end - from });
+	sink_text(out, end < text.size ? "..." : "");
+}
+
+void text_put_source(struct text_out *t, struct bytes text, uint32_t column)
 {
 	struct sink spread = { 0 };
-	text_spread_tabs(&spread, text);
+	text_put_excerpt(&spread, text, column);
 	text_put_bytes(t, TEXT_SOURCE, sink_bytes(&spread));
 	t->out->failed |= sink_failed(&spread);
 	sink_clear(&spread);

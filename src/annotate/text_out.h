@@ -32,8 +32,8 @@ void text_printf(struct text_out *t, enum text_ink ink, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a C string that is not ours. */
 void text_put_text(struct text_out *t, enum text_ink ink, const char *text);
-/* A line of a source file: tabs go to the next multiple of eight. */
-void text_put_source(struct text_out *t, struct bytes text);
+/* A line of a source file: tabs go to the next multiple of eight. As text_put_excerpt(). */
+void text_put_source(struct text_out *t, struct bytes text, uint32_t column);
 void text_put_string(struct text_out *t, enum text_ink ink, uint32_t string);
 /* Blanks up to a column. */
 void text_pad(struct text_out *t, size_t column);
@@ -52,8 +52,10 @@ const char *text_cell(uint8_t cell, bool ascii);
 /* What is said in the place of an instruction, of samples that are at none; "" of others. */
 const char *text_stray(enum annotate_row_kind kind);
 
-/* Spreads the tabs of a source line; for all writers. */
-void text_spread_tabs(struct sink *out, struct bytes text);
+/* A source line with its tabs spread; for all writers. Of one that is longer than people write, as
+ * of minified scripts, what is around the column (from 1; 0: not known) between dots.
+ */
+void text_put_excerpt(struct sink *out, struct bytes text, uint32_t column);
 
 /* The writers' parts. */
 void text_code(struct text_out *t, const struct annotate_function *function,

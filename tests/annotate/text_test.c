@@ -5,6 +5,7 @@
 #include "base/escape.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void expect(const char *question, const struct annotate_options *options,
@@ -207,6 +208,42 @@ static void versions_of_one_host_are_told_apart(void **state)
 	fixture_end(&f);
 }
 
+static void of_very_long_lines_a_part_is_shown(void **state)
+{
+	(void)state;
+	enum { SIZE = 100000, AT = 60000 };
+	char *source = malloc(SIZE + 1);
+	assert_non_null(source);
+	/* Characters of two bytes, which are not to be cut. */
+	for (size_t i = 0; i < SIZE; i++)
+		source[i] = i % 2 ? '\xa4' : '\xc3';
+	memcpy(source + AT, "here", 4);
+	source[SIZE] = '\0';
+	for (int is_page = 0; is_page < 2; is_page++) {
+		struct fixture f;
+		struct sink out = { 0 };
+		fixture_begin(&f);
+		fixture_fib(&f);
+		f.source_text = source;
+		for (size_t i = 0; i < f.listings[2].lines.count; i++)
+			f.listings[2].lines.items[i].column = AT + 1;
+		assert_int_equal(fixture_build(&f, "fib"), 0);
+		const struct annotate_options options = { .context = 1 };
+		if (is_page)
+			annotate_write_html(&out, &f.doc, &options);
+		else
+			annotate_write_text(&out, &f.doc, &options, &(struct annotate_style){ 0 });
+		sink_u8(&out, 0);
+		assert_in_range(out.size, 1000, 20000);
+		assert_non_null(strstr((const char *)out.data, "...\xc3\xa4"));
+		assert_non_null(strstr((const char *)out.data, "\xa4here\xc3"));
+		assert_non_null(strstr((const char *)out.data, "\xc3\xa4..."));
+		sink_clear(&out);
+		fixture_end(&f);
+	}
+	free(source);
+}
+
 static void hostile_names(void **state)
 {
 	(void)state;
@@ -256,6 +293,7 @@ int main(void)
 		cmocka_unit_test(a_line_and_its_instructions),
 		cmocka_unit_test(what_has_no_code),
 		cmocka_unit_test(versions_of_one_host_are_told_apart),
+		cmocka_unit_test(of_very_long_lines_a_part_is_shown),
 		cmocka_unit_test(hostile_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
