@@ -90,7 +90,7 @@ static void put_place(struct code *c, const struct annotate_row *row)
 			sink_printf(h->out, "<b>%5" PRIu32 "</b> ", line);
 		else
 			sink_text(h->out, "<b>line not known</b>");
-		if (annotate_line_text(h->doc, file, line, &text))
+		if (entry && annotate_line_text(h->doc, file, line, &text))
 			html_source(h, text, entry->column);
 		sink_text(h->out, "\n");
 	}
