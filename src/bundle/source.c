@@ -97,7 +97,7 @@ bool source_decode(char *path)
 		const struct bytes digits = { (const uint8_t *)from + 1, strnlen(from + 1, 2) };
 		const bool is_byte =
 		    *from == '%' && digits.size == 2 && number_parse(digits, 16, &value) && value;
-		*to++ = is_byte ? (char)value : *from;
+		*to++ = (char)(is_byte ? value : (uint8_t)*from);
 		from += is_byte ? 2 : 0;
 	}
 	const bool is_other = *to != '\0';

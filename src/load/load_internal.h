@@ -104,6 +104,11 @@ struct piece {
 	uint32_t pid;
 };
 
+/* How the frames of a piece are found. */
+struct piece_table {
+	struct cfi_table *table; /* NULL: nobody said */
+};
+
 struct comm_change {
 	uint64_t time_ns;
 	uint32_t tid;
@@ -190,7 +195,7 @@ struct load {
 	uint64_t lost_count;
 	struct load_early early;
 	struct place_cache *places; /* NULL: nothing was unwound yet */
-	VECTOR(struct cfi_table *) piece_tables;
+	VECTOR(struct piece_table) piece_tables;
 	struct idmap table_of_piece; /* by piece: index + 1 */
 	/* While samples are walked. */
 	struct profile *profile;

@@ -63,7 +63,7 @@ static uint32_t module_name(struct load *load, const char *path)
 	size_t size = 0;
 	name[size++] = '[';
 	for (; *base && *base != '.' && size < limit; base++)
-		name[size++] = *base == '-' ? '_' : *base;
+		name[size++] = (char)(*base == '-' ? '_' : *base);
 	name[size++] = ']';
 	return intern_bytes(&load->strings, (struct bytes){ (const uint8_t *)name, size });
 }

@@ -100,7 +100,7 @@ static bool has_memory(struct search *search, const struct sink *sink)
 
 static bool try_joined(struct search *search, struct bytes front, const char *rest)
 {
-	struct sink path = { .limit = 2 * PATH_MAX };
+	struct sink path = { .limit = (size_t)2 * PATH_MAX };
 	sink_put(&path, front.data, front.size);
 	sink_cstr(&path, rest);
 	const bool found = has_memory(search, &path) && try_path(search, (const char *)path.data);

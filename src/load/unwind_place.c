@@ -29,7 +29,7 @@ void load_places_free(struct load *load)
 	free(load->places);
 	load->places = NULL;
 	for (size_t i = 0; i < load->piece_tables.count; i++)
-		cfi_table_free(load->piece_tables.items[i]);
+		cfi_table_free(load->piece_tables.items[i].table);
 	vector_clear(&load->piece_tables);
 	idmap_clear(&load->table_of_piece);
 }

@@ -73,11 +73,11 @@ struct cfi_table *table_of_piece(struct load *load, uint32_t piece)
 	if (!slot)
 		return NULL;
 	if (!*slot) {
-		struct cfi_table **table = vector_push(&load->piece_tables);
-		if (!table)
+		struct piece_table *made = vector_push(&load->piece_tables);
+		if (!made)
 			return NULL;
-		*table = make_for_piece(load, piece);
+		made->table = make_for_piece(load, piece);
 		*slot = (uint32_t)load->piece_tables.count;
 	}
-	return load->piece_tables.items[*slot - 1];
+	return load->piece_tables.items[*slot - 1].table;
 }

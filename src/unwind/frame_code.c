@@ -154,7 +154,7 @@ struct depth {
 /* Where the reading came to: pc_off, or an instruction that does not belong there. */
 static size_t run_prologue(struct bytes code, size_t at, uint64_t pc_off, struct depth *depth)
 {
-	while (at < pc_off && at < code.size && at < 2 * PROLOGUE_BYTES) {
+	while (at < pc_off && at < code.size && at < (size_t)2 * PROLOGUE_BYTES) {
 		const struct instruction i = decode(code, at);
 		if (i.effect == EFFECT_PUSH_BP && depth->bytes == WORD)
 			depth->has_saved_bp = true;

@@ -68,7 +68,7 @@ static void put_common(struct out *out)
 	put_u8(out, POINTER_FORM);
 	put_u8(out, CFA_DEF_CFA);
 	put_uleb(out, REG_SP);
-	put_uleb(out, CALL_WORDS * WORD);
+	put_uleb(out, (uint64_t)CALL_WORDS * WORD);
 	if (CALL_WORDS) {
 		put_u8(out, CFA_OFFSET | REG_RETURN);
 		put_uleb(out, 1);

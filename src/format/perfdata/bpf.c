@@ -63,7 +63,7 @@ static bool read_array(struct cursor info, struct bytes data, size_t kind,
 	if (!count)
 		return true;
 	/* Items may grow, never shrink. */
-	if (item_size < array_fields[kind].item_size || place > data.size ||
+	if (!item_size || item_size < array_fields[kind].item_size || place > data.size ||
 	    count > (data.size - place) / item_size)
 		return false;
 	*array = (struct perfdata_bpf_array){
