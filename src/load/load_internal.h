@@ -179,9 +179,10 @@ struct load {
 	uint32_t *object_slots;
 	size_t object_slot_count;
 	struct idmap process_of_pid; /* into processes: index + 1 */
-	struct symbol_table *kallsyms;
+	struct symbol_table
+	    *kallsyms; /* the recording's; else those of this machine, if they are the same */
 	bool kallsyms_was_read;
-	struct symbol_table *running_kallsyms; /* where the recording has its own */
+	struct symbol_table *running_kallsyms;
 	bool running_kallsyms_was_read;
 	uint64_t kernel_text_avma; /* of _text when it was recorded; 0: not known */
 	struct perfdata_time_conv time_conv;
@@ -239,6 +240,8 @@ int load_process_facts(struct load *load); /* processes.tsv of the zip */
 /* object.c */
 uint32_t load_object(struct load *load, const char *path, struct bytes build_id,
 		     enum object_kind kind); /* INTERN_NONE: no memory */
+/* By which the recording knows the file; empty where it says none. */
+struct bytes load_object_build_id(const struct load *load, const struct object *object);
 struct symbol_table *load_object_symbols(struct load *load, struct object *object);
 /* NULL where the file is not here, is another build, or nobody knows its lines. */
 struct debuginfo *load_object_debuginfo(struct load *load, struct object *object);

@@ -128,6 +128,12 @@ int load_build_ids(struct load *load)
 	return 0;
 }
 
+struct bytes load_object_build_id(const struct load *load, const struct object *object)
+{
+	const uint32_t id = object->build_id ? object->build_id : object->feature_build_id;
+	return intern_get_bytes(&load->strings, id);
+}
+
 /* What symbol/ may open: plain files; each stays open until its table is freed. */
 static bool open_file(void *context, const char *path, struct bytes *bytes)
 {
@@ -242,7 +248,7 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 	if (object->was_opened)
 		return object->symbols;
 	object->was_opened = true;
-	const uint32_t build_id = object->build_id ? object->build_id : object->feature_build_id;
+	const struct bytes build_id = load_object_build_id(load, object);
 	const struct symbol_files files = files_of(load);
 	int got = STATUS_NOT_FOUND;
 	struct bytes image;
@@ -251,13 +257,12 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 					      : STATUS_NOT_FOUND;
 	else if (object->kind == OBJECT_FILE)
 		got = symbol_table_elf(&object->symbols, &files,
-				       intern_get(&load->strings, object->path),
-				       intern_get_bytes(&load->strings, build_id));
+				       intern_get(&load->strings, object->path), build_id);
 	if (got < 0) {
 		object->symbols = NULL;
 		object->reason = load->options.self_contained  ? "its file was not to be opened"
 				 : object->kind == OBJECT_VDSO ? "the vdso of another kernel"
-							       : reason_of(got, build_id != 0);
+							       : reason_of(got, build_id.size != 0);
 	}
 	return object->symbols;
 }
@@ -267,10 +272,9 @@ struct debuginfo *load_object_debuginfo(struct load *load, struct object *object
 	if (object->debuginfo_was_opened || object->kind != OBJECT_FILE)
 		return object->debuginfo;
 	object->debuginfo_was_opened = true;
-	const uint32_t build_id = object->build_id ? object->build_id : object->feature_build_id;
 	const struct symbol_files files = files_of(load);
 	if (debuginfo_open(&object->debuginfo, &files, intern_get(&load->strings, object->path),
-			   intern_get_bytes(&load->strings, build_id)) < 0)
+			   load_object_build_id(load, object)) < 0)
 		object->debuginfo = NULL;
 	return object->debuginfo;
 }
@@ -280,10 +284,10 @@ static struct bytes recorded_kernel_id(const struct load *load)
 {
 	for (size_t i = 0; i < load->objects.count; i++) {
 		const struct object *o = &load->objects.items[i];
-		const uint32_t build_id = o->build_id ? o->build_id : o->feature_build_id;
-		if (o->kind == OBJECT_KERNEL && build_id &&
+		const struct bytes build_id = load_object_build_id(load, o);
+		if (o->kind == OBJECT_KERNEL && build_id.size &&
 		    strcmp(intern_get(&load->strings, o->path), "[kernel.kallsyms]") == 0)
-			return intern_get_bytes(&load->strings, build_id);
+			return build_id;
 	}
 	return (struct bytes){ 0 };
 }
@@ -310,33 +314,6 @@ static bool is_same_boot(const struct symbol_table *table, uint64_t text_avma)
 	       (symbol_find(table, text_avma, &symbol) && symbol.start_svma == text_avma);
 }
 
-struct symbol_table *load_kernel_symbols(struct load *load)
-{
-	if (load->kallsyms_was_read)
-		return load->kallsyms;
-	load->kallsyms_was_read = true;
-	struct bytes text;
-	if (load->bundle && bundle_read(load->bundle, "kernel/kallsyms", &text) == 0) {
-		if (symbol_table_kallsyms(&load->kallsyms, text) < 0)
-			load->kallsyms = NULL;
-		return load->kallsyms;
-	}
-	struct symbol_table *table = NULL;
-	if (load->options.self_contained ||
-	    load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
-	    symbol_table_kallsyms(&table, text) < 0)
-		return NULL;
-	if (!load_is_running_kernel(load) || !is_same_boot(table, load->kernel_text_avma)) {
-		symbol_table_free(table);
-		load_add_note(load, true,
-			      "kernel symbols: the recording is from another kernel or "
-			      "boot, so its kernel frames stay unnamed");
-		return NULL;
-	}
-	load->kallsyms = table;
-	return table;
-}
-
 struct symbol_table *load_running_kernel_symbols(struct load *load)
 {
 	struct bytes text;
@@ -348,4 +325,28 @@ struct symbol_table *load_running_kernel_symbols(struct load *load)
 	    symbol_table_kallsyms(&load->running_kallsyms, text) < 0)
 		load->running_kallsyms = NULL;
 	return load->running_kallsyms;
+}
+
+struct symbol_table *load_kernel_symbols(struct load *load)
+{
+	if (load->kallsyms_was_read)
+		return load->kallsyms;
+	load->kallsyms_was_read = true;
+	struct bytes text;
+	if (load->bundle && bundle_read(load->bundle, "kernel/kallsyms", &text) == 0) {
+		if (symbol_table_kallsyms(&load->kallsyms, text) < 0)
+			load->kallsyms = NULL;
+		return load->kallsyms;
+	}
+	struct symbol_table *table = load_running_kernel_symbols(load);
+	if (!table)
+		return NULL;
+	if (!load_is_running_kernel(load) || !is_same_boot(table, load->kernel_text_avma)) {
+		load_add_note(load, true,
+			      "kernel symbols: the recording is from another kernel or "
+			      "boot, so its kernel frames stay unnamed");
+		return NULL;
+	}
+	load->kallsyms = table;
+	return table;
 }

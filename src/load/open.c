@@ -111,7 +111,8 @@ void load_close(struct load *load)
 		debuginfo_close(load->objects.items[i].debuginfo);
 		cfi_table_free(load->objects.items[i].cfi);
 	}
-	symbol_table_free(load->kallsyms);
+	if (load->kallsyms != load->running_kallsyms)
+		symbol_table_free(load->kallsyms);
 	bpf_code_free(load);
 	symbol_table_free(load->running_kallsyms);
 	for (size_t i = 0; i < load->processes.count; i++) {

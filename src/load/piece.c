@@ -238,14 +238,12 @@ static void own_mapping(const struct load *load, const struct timeline_hit *hit,
 			struct load_owner *owner)
 {
 	const struct object *object = &load->objects.items[hit->object];
-	const uint32_t id = object->build_id ? object->build_id : object->feature_build_id;
 	owner->kind = object->kind == OBJECT_ANONYMOUS ? LOAD_OWNER_MEMORY : LOAD_OWNER_FILE;
 	owner->start_avma = hit->start_avma;
 	owner->size = hit->size;
 	owner->file_off = hit->file_off;
 	owner->path = intern_get(&load->strings, object->path);
-	if (id)
-		owner->build_id = intern_get_bytes(&load->strings, id);
+	owner->build_id = load_object_build_id(load, object);
 }
 
 int load_owner_at(struct load *load, const struct load_place *place, struct load_owner *owner)

@@ -10,6 +10,16 @@ enum { WORD = 8, CALL_BYTES = 8, PYTHON_STUB_BYTES = 16 };
 /* x86-64's in DWARF's numbering. */
 enum { R12 = 12, R13 = 13 };
 
+/* Whose code a return address leads to. */
+static void decide_return(const struct walk *walk, uint64_t avma, struct decision *decision)
+{
+	const struct address address = { .pid = walk->sample->pid,
+					 .avma = avma,
+					 .time_ns = walk->sample->time_ns,
+					 .is_return = true };
+	load_decide(walk->load, &address, decision);
+}
+
 /* A word that lies behind a call of a mapped file, and what that calls, where it says so. */
 struct return_site {
 	uint32_t object;
@@ -19,12 +29,8 @@ struct return_site {
 static bool is_behind_call(const struct walk *walk, uint64_t avma, struct return_site *site)
 {
 	struct load *load = walk->load;
-	const struct address address = { .pid = walk->sample->pid,
-					 .avma = avma,
-					 .time_ns = walk->sample->time_ns,
-					 .is_return = true };
 	struct decision decision;
-	load_decide(load, &address, &decision);
+	decide_return(walk, avma, &decision);
 	const struct timeline_hit *hit = &decision.hit;
 	if (decision.speaker != SPEAKER_MAPPING ||
 	    load->objects.items[hit->object].kind == OBJECT_ANONYMOUS)
@@ -232,12 +238,8 @@ static bool find_by_code(const struct walk *walk, const struct unwind_frame *fra
 /* Code that was announced, or a file's. */
 static bool is_code(const struct walk *walk, uint64_t return_avma)
 {
-	const struct address address = { .pid = walk->sample->pid,
-					 .avma = return_avma,
-					 .time_ns = walk->sample->time_ns,
-					 .is_return = true };
 	struct decision decision;
-	load_decide(walk->load, &address, &decision);
+	decide_return(walk, return_avma, &decision);
 	return decision.speaker == SPEAKER_CODE ||
 	       (decision.speaker == SPEAKER_MAPPING &&
 		walk->load->objects.items[decision.hit.object].kind != OBJECT_ANONYMOUS);
