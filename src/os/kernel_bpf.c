@@ -43,16 +43,16 @@ static int add_program(struct kernel_layout *layout, size_t known_count,
 	for (uint32_t i = 0;
 	     i < info->nr_jited_ksyms && i < info->nr_jited_func_lens && i < info->nr_prog_tags;
 	     i++) {
-		/* Zero where kernel.kptr_restrict hides them. */
-		if (!avmas[i])
-			continue;
 		struct kernel_jit_symbol *known = find_jit(layout, known_count, avmas[i]);
-		if (known) {
+		if (known)
 			known->size = sizes[i];
+		/* Zero where kernel.kptr_restrict hides them. Kernels that list programs do not list
+		 * one that came since: it may lie where another lay before.
+		 */
+		if (known_count || !avmas[i])
 			continue;
-		}
-		const char *name = program_name(&layout->arena, tags + (size_t)i * BPF_TAG_SIZE,
-						i ? "" : info->name);
+		const uint8_t *tag = i ? tags + (size_t)i * BPF_TAG_SIZE : info->tag;
+		const char *name = program_name(&layout->arena, tag, i ? "" : info->name);
 		struct kernel_jit_symbol *added = vector_push(&layout->jit);
 		if (!name || !added)
 			return STATUS_NO_MEMORY;
@@ -61,20 +61,36 @@ static int add_program(struct kernel_layout *layout, size_t known_count,
 	return 0;
 }
 
+/* A program that is listed and cannot be asked for has gone since. */
+static void drop_gone(struct kernel_layout *layout)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < layout->jit.count; i++)
+		if (layout->jit.items[i].size || !layout->jit.items[i].is_bpf)
+			layout->jit.items[kept++] = layout->jit.items[i];
+	layout->jit.count = kept;
+}
+
 static int ask_for_programs(struct kernel_layout *layout)
 {
 	const size_t known_count = layout->jit.count;
-	int result = 0;
-	for (uint32_t id = 0; result == 0 && os_bpf_next(&id) == 0;) {
+	int got;
+	for (uint32_t id = 0; (got = os_bpf_next(&id)) == 0;) {
 		struct os_bpf_program program;
-		if (os_bpf_program(id, &program) == 0)
-			result = add_program(layout, known_count, &program.info);
+		const int result = os_bpf_program(id, &program);
+		const int added = result ? 0 : add_program(layout, known_count, &program.info);
 		os_bpf_program_clear(&program);
+		if (added < 0)
+			return added;
 	}
-	return result;
+	if (got == STATUS_NOT_FOUND)
+		drop_gone(layout);
+	return 0;
 }
 
-/* A trampoline has a page of its own; a program ends where the next symbol begins. */
+/* A trampoline has a page of its own; a program, which may not be asked for, ends where the next
+ * symbol begins.
+ */
 static void estimate_sizes(struct kernel_layout *layout)
 {
 	enum { PAGE = 4096 };

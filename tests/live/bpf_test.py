@@ -123,6 +123,12 @@ def line_faults(leaves, truth, minimum):
     return faults
 
 
+def told_symbols(perf, recording):
+    """When which program lay where, a line each."""
+    events = polyperf.run(perf, "script", "-i", recording, "--show-bpf-events").stdout
+    return "\n".join(line for line in events.split("\n") if "PERF_RECORD_KSYMBOL" in line)
+
+
 def perf_faults(program, place, recording, leaves, ids):
     """Perf reads the features, of the recording and of what inject makes of it."""
     perf = shutil.which("perf")
@@ -142,7 +148,7 @@ def perf_faults(program, place, recording, leaves, ids):
         text = polyperf.run(perf, "script", "-G", "-F", "ip,sym", "-i", file).stdout
         named = collections.Counter(re.findall(r"bpf_prog_[0-9a-f]{16}_\w+", text))
         if named != collections.Counter(leaf.name for leaf in leaves):
-            faults.append(f"{file.name}: perf names {named}")
+            faults.append(f"{file.name}: perf names {named}, and knows\n{told_symbols(perf, file)}")
     # Perf joins addresses to programs by BPF_EVENTs; what it says next depends on how it was built.
     name = collections.Counter(leaf.name for leaf in leaves).most_common(1)[0][0]
     done = subprocess.run([perf, "annotate", "--stdio", "-i", str(recording), name],
@@ -154,9 +160,6 @@ def perf_faults(program, place, recording, leaves, ids):
 
 def record_options(program, recording):
     return (program, "record", "-q", "--no-auto", "-F", "997", "-e", "cpu-clock", "-o", recording)
-
-
-
 
 
 def before(program, burn, place):
@@ -212,8 +215,8 @@ def elsewhere(program, burn, place):
         polyperf.skip("perf is not installed: nobody else reads the file")
     header = polyperf.run(perf, "report", "--header-only", "-i", recording).stdout
     told = {int(number) for number in PROGRAM.findall(header)}
-    events = polyperf.run(perf, "script", "-i", recording, "--show-bpf-events").stdout
-    symbols = re.findall(r"KSYMBOL addr \w+ len \d+ type 1 flags 0x0 name (bpf_prog_\w+_warm)", events)
+    symbols = re.findall(r"KSYMBOL addr \w+ len \d+ type 1 flags 0x0 name (bpf_prog_\w+_warm)",
+                         told_symbols(perf, recording))
     faults = [] if ids <= told else [f"perf knows the programs {sorted(told)}, not {sorted(ids)}"]
     if len(symbols) != 1:
         faults.append(f"warm was told of {len(symbols)} times")
