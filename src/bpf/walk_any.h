@@ -1,0 +1,60 @@
+/* walk_any.h - one sample: the walk of each runtime that its process has. */
+#ifndef BPF_WALK_ANY_H
+#define BPF_WALK_ANY_H
+
+#include "bpf/walk_python.h"
+
+/* What a stack says besides its frames. */
+struct walk_sample {
+	uint64_t time_ns;
+	uint64_t ip_avma;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+WALK_INLINE void walk_begin(struct walk *walk, const struct walk_sample *sample)
+{
+	struct walk_stack *stack = &walk->space->stack;
+	stack->head.magic = WALK_MAGIC;
+	stack->head.version = WALK_VERSION;
+	stack->head.kind = WALK_STACK;
+	stack->head.language = walk->runtime->language;
+	stack->head.zero = 0;
+	stack->head.pid = sample->pid;
+	stack->time_ns = sample->time_ns;
+	stack->ip_avma = sample->ip_avma;
+	stack->tid = sample->tid;
+	stack->runtime = walk->runtime->id;
+	stack->frame_count = 0;
+	stack->end = WALK_END_IDLE;
+	stack->flags = 0;
+	stack->zero = 0;
+}
+
+/* Writes the stack. Definitions of its code went before it. */
+WALK_INLINE void walk_finish(struct walk *walk)
+{
+	struct walk_space *space = walk->space;
+	uint32_t count = space->stack.frame_count;
+	WALK_OPAQUE(count);
+	if (count > WALK_MAX_FRAMES)
+		return;
+	const uint32_t size = (uint32_t)(sizeof(space->stack) + count * sizeof(space->frames[0]));
+	space->stack.head.size = size;
+	walk_write(walk->context, &space->stack, size);
+}
+
+WALK_INLINE void walk_any(struct walk *walk, const struct walk_sample *sample)
+{
+	walk_begin(walk, sample);
+	switch (walk->runtime->language) {
+	case WALK_PYTHON:
+		walk_python(walk);
+		break;
+	default:
+		return;
+	}
+	walk_finish(walk);
+}
+
+#endif

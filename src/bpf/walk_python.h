@@ -1,0 +1,219 @@
+/* walk_python.h - the walk of CPython 3.8 to 3.14.
+ *
+ * What differs between versions is in struct walk_python; docs/interpreters.md tells what
+ * each version keeps where, and why frames can be trusted.
+ */
+#ifndef BPF_WALK_PYTHON_H
+#define BPF_WALK_PYTHON_H
+
+#include "bpf/walk_define.h"
+
+enum {
+	PYTHON_TYPE_OFF = 8, /* PyObject.ob_type; the same in all versions without free threading */
+	PYTHON_SIZE_OFF = 16, /* PyVarObject.ob_size, PyASCIIObject.length */
+	PYTHON_HASH_OFF = 24, /* PyASCIIObject.hash */
+	PYTHON_BYTES_OFF = 32, /* PyBytesObject.ob_sval */
+};
+
+/* Up to the word with the bit field that tells how characters are stored. */
+struct walk_python_text {
+	uint64_t references;
+	uint64_t type;
+	uint64_t length;
+	uint64_t hash;
+	uint32_t state;
+	uint32_t zero;
+};
+
+WALK_INLINE void walk_python_text(struct walk *walk, uint32_t *at, enum walk_text_index index,
+				  uint32_t limit, uint64_t avma)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	struct walk_text *definition = &walk->space->definition.texts[index];
+	struct walk_python_text text;
+	if (walk_read(&text, sizeof(text), avma)) {
+		definition->flags |= WALK_TEXT_UNREAD;
+		return;
+	}
+	const uint32_t width = text.state >> 2 & 7;
+	const bool is_compact = text.state >> 5 & 1;
+	const bool is_ascii = text.state >> 6 & 1;
+	/* Strings of the old kind, whose characters are elsewhere, are not names. */
+	if (!is_compact || (width != 1 && width != 2 && width != 4)) {
+		definition->flags |= WALK_TEXT_UNREAD;
+		return;
+	}
+	definition->encoding = is_ascii	    ? WALK_UTF8 :
+			       width == 1 ? WALK_UCS1 :
+			       width == 2 ? WALK_UCS2 :
+					    WALK_UCS4;
+	walk_text(walk, at, index, limit,
+		  avma + (is_ascii ? python->text_ascii : python->text_compact),
+		  text.length * width);
+}
+
+WALK_INLINE void walk_python_define(struct walk *walk, const struct walk_key *key)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	const uint64_t table = walk_code_word(walk, python->code_table);
+	uint32_t at = 0;
+	uint64_t table_bytes = 0;
+	walk_define(walk, key, WALK_CODE_FUNCTION, walk_code_half(walk, python->code_first_line));
+	walk_python_text(walk, &at, WALK_TEXT_NAME, WALK_MAX_NAME,
+			 walk_code_word(walk, python->code_qualified));
+	walk_python_text(walk, &at, WALK_TEXT_FILE, WALK_MAX_FILE,
+			 walk_code_word(walk, python->code_file));
+	walk->space->definition.table_kind = python->table_kind;
+	if (!walk_read_word(&table_bytes, table + PYTHON_SIZE_OFF))
+		walk->space->definition.table_flags |= WALK_TEXT_UNREAD;
+	walk_defined(walk, at, table + PYTHON_BYTES_OFF, table_bytes);
+}
+
+/* The object's address is reused: what else it takes to tell two code objects apart. */
+WALK_INLINE bool walk_python_check(const struct walk *walk, uint64_t *check)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	uint64_t hash;
+	if (python->code_version) {
+		*check = walk_code_half(walk, python->code_version);
+		return true;
+	}
+	const uint64_t name = walk_code_word(walk, python->code_name);
+	if (!walk_read_word(&hash, name + PYTHON_HASH_OFF))
+		return false;
+	*check = walk_mix(hash, walk_code_word(walk, python->code_file));
+	*check = walk_mix(*check, walk_code_word(walk, python->code_table));
+	*check = walk_mix(*check, walk_code_half(walk, python->code_first_line));
+	return true;
+}
+
+/* From what the frame has of its place to bytes from the first instruction. */
+WALK_INLINE int32_t walk_python_position(const struct walk *walk, uint64_t code_avma)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	if (python->style == WALK_PYTHON_FRAMES)
+		return (int32_t)walk_frame_half(walk, python->frame_position - python->frame_start) *
+		       python->position_scale;
+	return (int32_t)(walk_frame_word(walk, python->frame_position - python->frame_start) -
+			 code_avma - python->code_instructions);
+}
+
+WALK_INLINE uint32_t walk_python_flags(const struct walk *walk)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	const uint32_t generator = (uint32_t)python->frame_generator - python->frame_start;
+	const uint32_t owner = (uint32_t)python->frame_owner - python->frame_start;
+	if (python->style == WALK_PYTHON_FRAMES)
+		return WALK_FRAME_ENTRY |
+		       (walk_frame_word(walk, generator) ? WALK_FRAME_GENERATOR : 0);
+	uint32_t flags = walk_frame_byte(walk, generator) == python->owner_generator ?
+				 WALK_FRAME_GENERATOR :
+				 0;
+	if (python->style == WALK_PYTHON_CFRAME_ENTRY && walk_frame_byte(walk, owner))
+		flags |= WALK_FRAME_ENTRY;
+	return flags;
+}
+
+static long walk_python_step(uint32_t index, void *context)
+{
+	struct walk *walk = context;
+	const struct walk_python *python = &walk->runtime->python;
+	(void)index;
+	if (!walk->at_avma)
+		return walk_end(walk, WALK_END_ROOT);
+	if (!walk_read_frame(walk, python->frame_bytes, walk->at_avma + python->frame_start))
+		return walk_end(walk, WALK_END_READ_FRAME);
+	walk->at_avma = walk_frame_word(walk, python->frame_previous - python->frame_start);
+	if (python->style >= WALK_PYTHON_CFRAME_SHIM &&
+	    walk_frame_byte(walk, python->frame_owner - python->frame_start) >= python->owner_shim) {
+		walk_end_activation(walk);
+		return 0;
+	}
+	const uint64_t code_avma =
+	    walk_frame_word(walk, python->frame_code - python->frame_start) &
+	    ~(uint64_t)python->code_tag;
+	uint64_t check;
+	if (!walk_read_code(walk, python->code_bytes, code_avma))
+		return walk_end(walk, WALK_END_READ_CODE);
+	if (walk_code_word(walk, PYTHON_TYPE_OFF) != python->code_type_avma)
+		return walk_end(walk, WALK_END_NOT_CODE);
+	if (!walk_python_check(walk, &check))
+		return walk_end(walk, WALK_END_READ_CODE);
+	const struct walk_key key = walk_key(walk, code_avma, check);
+	const long ended = walk_add(walk, &key, walk_python_position(walk, code_avma),
+				    walk_python_flags(walk));
+	if (!ended && walk_must_define(walk, &key))
+		walk_python_define(walk, &key);
+	return ended;
+}
+
+/* 3.11 and 3.12 link a cframe before it has its frame: what it has then is left over from
+ * some call before. While the entry of the evaluator runs, a cframe of that very activation
+ * is believed only if it leads to the frame that is being entered, which is in a register.
+ */
+WALK_INLINE bool walk_python_is_torn(const struct walk *walk, uint64_t cframe, uint64_t frame)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	const struct walk_registers *registers = &walk->registers;
+	if (registers->ip - python->eval_avma >= python->eval_entry_bytes)
+		return false;
+	if (cframe - registers->sp >= python->eval_stack_bytes)
+		return false;
+	return frame != registers->si && frame != registers->bx && frame != registers->bp;
+}
+
+/* With several interpreters up to 3.11 a thread's key has the state it was first given: ask
+ * who holds the lock, too.
+ */
+WALK_INLINE bool walk_python_holder(const struct walk *walk, uint64_t *state)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	uint64_t holder;
+	uint64_t thread;
+	if (!python->holder_avma || !walk_read_word(&holder, python->holder_avma) || !holder ||
+	    !walk_read_word(&thread, holder + python->thread_id) ||
+	    thread != walk->registers.fs)
+		return false;
+	*state = holder;
+	return true;
+}
+
+WALK_INLINE void walk_python(struct walk *walk)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	uint64_t state = 0;
+	uint64_t frame;
+	if (!walk_python_holder(walk, &state) && !walk_root(walk, &state)) {
+		walk_end(walk, WALK_END_READ_THREAD);
+		return;
+	}
+	if (!state) {
+		walk_end(walk, WALK_END_NO_THREAD);
+		return;
+	}
+	if (!walk_read_word(&frame, state + python->thread_frame)) {
+		walk_end(walk, WALK_END_READ_THREAD);
+		return;
+	}
+	if (python->style == WALK_PYTHON_CFRAME_ENTRY || python->style == WALK_PYTHON_CFRAME_SHIM) {
+		const uint64_t cframe = frame;
+		if (!walk_read_word(&frame, cframe + python->cframe_frame)) {
+			walk_end(walk, WALK_END_READ_THREAD);
+			return;
+		}
+		if (walk_python_is_torn(walk, cframe, frame)) {
+			walk_end(walk, WALK_END_TORN);
+			return;
+		}
+	}
+	if (!frame) {
+		walk_end(walk, WALK_END_IDLE);
+		return;
+	}
+	walk->at_avma = frame;
+	walk_end(walk, WALK_END_DEPTH);
+	/* Shims take steps, too: at most one a frame. */
+	WALK_LOOP(2 * WALK_MAX_FRAMES, walk_python_step, walk);
+}
+
+#endif

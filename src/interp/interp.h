@@ -1,0 +1,73 @@
+/* interp.h - which interpreters a process runs, described for the walk (bpf/abi.h).
+ *
+ *   struct interp_process process;
+ *   if (interp_process_open(&process, pid) == 0) {
+ *           for (size_t i = 0; i < process.found_count; i++)
+ *                   tell(process.found[i].version, process.found[i].refusal);
+ *           if (process.walk.runtime_count)
+ *                   ... give process.walk to the walker
+ *   }
+ *
+ * An interpreter is found by the symbols of the ELF objects that a process has mapped, its
+ * version by what they hold. Offsets come from tables of versions whose headers were read
+ * (docs/interpreters.md); a build that is not in them is refused with a reason, never
+ * guessed at. All objects are hostile. Any thread.
+ */
+#ifndef INTERP_INTERP_H
+#define INTERP_INTERP_H
+
+#include "base/bytes.h"
+#include "bpf/abi.h"
+
+#include <sys/types.h>
+
+enum { INTERP_VERSION_SIZE = 24 };
+
+/* What was found in one object. */
+struct interp_found {
+	struct walk_runtime runtime; /* all but its id; valid without a refusal */
+	char version[INTERP_VERSION_SIZE]; /* "3.11.2", "8.2"; as exact as the object says */
+	const char *refusal;		   /* why it cannot be walked; NULL: it can */
+};
+
+/* One ELF object as a process has it mapped. */
+struct interp_object {
+	struct bytes image;
+	uint64_t bias_avma; /* what is added to its addresses as linked */
+};
+
+/* What a search must know of the process. `context` is the caller's. */
+struct interp_view {
+	void *context;
+	/* Memory of the process; false where it cannot be read. */
+	bool (*read)(void *context, uint64_t avma, void *to, size_t size);
+	uint32_t pthread_values_off; /* in glibc's struct pthread; 0: this is not glibc */
+};
+
+/* Looks into one object for any interpreter. Returns 0 with *found (perhaps a refusal),
+ * STATUS_NOT_FOUND where there is none, STATUS_NOT_FORMAT or _CORRUPT.
+ */
+int interp_find(const struct interp_object *object, const struct interp_view *view,
+		struct interp_found *found);
+
+/* Where glibc's struct pthread has the values of pthread keys; 0 in other objects. */
+uint32_t interp_pthread_values(struct bytes image);
+
+/* "Python", as it is written. */
+const char *interp_language_name(enum walk_language language);
+
+struct interp_process {
+	struct walk_process walk; /* ids are 0: they are the caller's to give */
+	struct interp_found found[WALK_MAX_RUNTIMES];
+	size_t found_count; /* those with refusals, too */
+};
+
+/* Looks at all that a running process has mapped. Returns 0 also where it found nothing,
+ * else STATUS_NOT_FOUND (no such process), _DENIED, _IO or _NO_MEMORY.
+ */
+int interp_process_open(struct interp_process *process, pid_t pid);
+
+/* From the text of /proc/PID/stat. False where it does not say (of others' processes). */
+bool interp_address_space(struct walk_process *walk, const char *stat);
+
+#endif

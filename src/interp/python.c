@@ -1,0 +1,148 @@
+#include "base/status.h"
+#include "interp/find.h"
+#include "interp/python_tables.h"
+
+#include <stdio.h>
+
+/* In the order of `names`. */
+struct symbols {
+	struct interp_symbol runtime;
+	struct interp_symbol code_type;
+	struct interp_symbol eval;
+	struct interp_symbol version;
+};
+
+static const struct python_version *by_number(unsigned minor)
+{
+	for (size_t i = 0; i < python_version_count; i++)
+		if (python_versions[i].minor == minor)
+			return &python_versions[i];
+	return NULL;
+}
+
+/* Before 3.11 no variable has the version; the size of the runtime's state is of one only. */
+static const struct python_version *by_size(uint64_t size)
+{
+	for (size_t i = 0; i < python_version_count; i++)
+		if (python_versions[i].runtime_bytes == size)
+			return &python_versions[i];
+	return NULL;
+}
+
+/* PY_VERSION_HEX: a byte each of major, minor and micro, then the level of the release. */
+static const struct python_version *find_version(const struct elf_image *elf,
+						 const struct symbols *symbols,
+						 struct interp_found *found)
+{
+	const struct python_version *version;
+	if (!symbols->version.is_there) {
+		version = by_size(symbols->runtime.size);
+		if (version)
+			(void)snprintf(found->version, sizeof(found->version), "3.%u",
+				       version->minor);
+		return version;
+	}
+	const struct bytes told = interp_bytes(elf, symbols->version.value, sizeof(uint64_t));
+	uint64_t number = 0;
+	memcpy(&number, told.data, told.size);
+	(void)snprintf(found->version, sizeof(found->version), "%u.%u.%u",
+		       (unsigned)(number >> 24 & 255), (unsigned)(number >> 16 & 255),
+		       (unsigned)(number >> 8 & 255));
+	/* Alphas and betas (levels 0xa, 0xb) have layouts of their own. */
+	if ((number >> 24 & 255) != 3 || (number >> 4 & 15) < 0xc)
+		return NULL;
+	version = by_number((unsigned)(number >> 16 & 255));
+	return version && version->runtime_bytes == 0 ? version : NULL;
+}
+
+/* From 3.13 on the runtime's state begins with a table of its own offsets: all that are in
+ * ours, too, must agree.
+ */
+static const char *check_offsets(const struct elf_image *elf, uint64_t runtime_svma,
+				 const struct python_version *version)
+{
+	const struct bytes told = interp_bytes(elf, runtime_svma, PYTHON_DEBUG_BYTES);
+	if (told.size < PYTHON_DEBUG_BYTES || memcmp(told.data, "xdebugpy", 8) != 0)
+		return "its table of offsets is not where it should be";
+	struct cursor c = cursor_over(told);
+	cursor_take(&c, 16);
+	if (cursor_u64(&c) != 0)
+		return "a free-threaded build";
+	for (size_t i = 0; i < version->check_count; i++) {
+		c = cursor_over(told);
+		cursor_take(&c, 8 * (size_t)version->checks[i].word);
+		if (cursor_u64(&c) != version->checks[i].value)
+			return "its table of offsets is not that of its version";
+	}
+	return NULL;
+}
+
+/* The bytes of the evaluator's stack frame, from the one instruction that makes it, and of
+ * its entry: up to the first jump to an instruction's code, behind all that links frames.
+ */
+static void look_at_entry(const struct elf_image *elf, uint64_t eval_svma,
+			  struct walk_python *python)
+{
+	enum { SUBTRACT_LIMIT = 0x30, LINKED = 0xa0, ENTRY_LIMIT = 0x180 };
+	const struct bytes code = interp_bytes(elf, eval_svma, ENTRY_LIMIT);
+	const uint8_t subtract[] = { 0x48, 0x81, 0xec }; /* sub $imm32, %rsp */
+	python->eval_entry_bytes = ENTRY_LIMIT;
+	python->eval_stack_bytes = 4096;
+	if (code.size < ENTRY_LIMIT)
+		return;
+	for (size_t i = 0; i < SUBTRACT_LIMIT; i++) {
+		uint32_t bytes;
+		memcpy(&bytes, code.data + i + sizeof(subtract), sizeof(bytes));
+		if (memcmp(code.data + i, subtract, sizeof(subtract)) != 0 || bytes > 4096)
+			continue;
+		python->eval_stack_bytes = bytes;
+		break;
+	}
+	for (size_t i = LINKED; i + 1 < ENTRY_LIMIT; i++)
+		/* jmp *%reg, jmp *(%reg, %reg, 8) */
+		if (code.data[i] == 0xff &&
+		    ((code.data[i + 1] & 0xf8) == 0xe0 || code.data[i + 1] == 0x24)) {
+			python->eval_entry_bytes = (uint32_t)i;
+			return;
+		}
+}
+
+int interp_python(const struct elf_image *elf, const struct interp_object *object,
+		  const struct interp_view *view, struct interp_found *found)
+{
+	union {
+		struct symbols named;
+		struct interp_symbol list[4];
+	} symbols = { .named = { .runtime = { .name = "_PyRuntime" },
+				 .code_type = { .name = "PyCode_Type" },
+				 .eval = { .name = "_PyEval_EvalFrameDefault" },
+				 .version = { .name = "Py_Version" } } };
+	interp_symbols(elf, symbols.list, 4);
+	if (!symbols.named.runtime.is_there || !symbols.named.code_type.is_there ||
+	    !symbols.named.eval.is_there)
+		return STATUS_NOT_FOUND;
+	found->runtime.language = WALK_PYTHON;
+	const struct python_version *version = find_version(elf, &symbols.named, found);
+	if (!version)
+		return interp_refuse(found, "a version whose layout is not known");
+	if (elf->header.e_machine != EM_X86_64)
+		return interp_refuse(found, "not on this machine");
+	const char *wrong =
+	    version->check_count ? check_offsets(elf, symbols.named.runtime.value, version) : NULL;
+	if (wrong)
+		return interp_refuse(found, wrong);
+	if (!view->pthread_values_off)
+		return interp_refuse(found, "its C library is not glibc");
+	const uint64_t runtime_avma = object->bias_avma + symbols.named.runtime.value;
+	found->runtime.root = (struct walk_root){ .kind = WALK_ROOT_TSS,
+						  .place = runtime_avma + version->key_off,
+						  .detail = view->pthread_values_off };
+	found->runtime.python = version->layout;
+	found->runtime.python.code_type_avma =
+	    object->bias_avma + symbols.named.code_type.value;
+	found->runtime.python.eval_avma = object->bias_avma + symbols.named.eval.value;
+	if (version->holder_off)
+		found->runtime.python.holder_avma = runtime_avma + version->holder_off;
+	look_at_entry(elf, symbols.named.eval.value, &found->runtime.python);
+	return 0;
+}

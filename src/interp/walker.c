@@ -1,0 +1,169 @@
+#include "interp/walker.h"
+
+#include "base/status.h"
+#include "os/proc.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Made by bpftool from src/bpf/walk.bpf.c. */
+#include "walk.skel.h"
+
+struct walker {
+	struct walk_bpf *bpf;
+	uint32_t next_id;
+	bool has_times;
+};
+
+static char last_words[512];
+
+/* libbpf tells what it does; of it all the last line that is a failure is kept. */
+static int keep_words(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (level == LIBBPF_WARN)
+		(void)vsnprintf(last_words, sizeof(last_words), format, arguments);
+	return 0;
+}
+
+const char *walker_error(void)
+{
+	return last_words;
+}
+
+static bool kernel_has(const char *function)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const bool has = btf && btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) > 0;
+	btf__free(btf);
+	return has;
+}
+
+/* Of the first PID namespace the inode is a constant of the kernel's (PROC_PID_INIT_INO). */
+static uint32_t pid_namespace(void)
+{
+	enum { FIRST = (int)0xeffffffc };
+	struct stat status;
+	if (stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == (ino_t)(uint32_t)FIRST)
+		return 0;
+	return (uint32_t)status.st_ino;
+}
+
+static int status_of(int negative_errno)
+{
+	errno = -negative_errno;
+	switch (-negative_errno) {
+	case ENOMEM:
+		return STATUS_NO_MEMORY;
+	case EPERM:
+	case EACCES:
+		return STATUS_DENIED;
+	case EINVAL:
+	case EOPNOTSUPP:
+	case ESRCH:
+	case ENOENT:
+		return STATUS_UNSUPPORTED;
+	default:
+		return STATUS_IO;
+	}
+}
+
+static int load(struct walker *walker, const struct walker_options *options)
+{
+	int result = 0;
+	walker->has_times = kernel_has("bpf_cast_to_kern_ctx");
+	walker->bpf->rodata->walk_has_sample = walker->has_times;
+	walker->bpf->rodata->walk_pid_namespace = pid_namespace();
+	if (options->max_processes)
+		result = bpf_map__set_max_entries(walker->bpf->maps.walk_processes,
+						  options->max_processes);
+	if (result == 0 && options->max_known)
+		result =
+		    bpf_map__set_max_entries(walker->bpf->maps.walk_known, options->max_known);
+	return result ? result : walk_bpf__load(walker->bpf);
+}
+
+int walker_open(struct walker **walker, const struct walker_options *options)
+{
+	*walker = calloc(1, sizeof(**walker));
+	if (!*walker)
+		return STATUS_NO_MEMORY;
+	last_words[0] = '\0';
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	const libbpf_print_fn_t before = libbpf_set_print(keep_words);
+	(*walker)->next_id = 1;
+	(*walker)->bpf = walk_bpf__open();
+	int result = (*walker)->bpf ? load(*walker, options) : -errno;
+	libbpf_set_print(before);
+	if (result == 0)
+		return 0;
+	result = status_of(result);
+	const int reason = errno;
+	walker_close(*walker);
+	*walker = NULL;
+	errno = reason;
+	return result;
+}
+
+void walker_close(struct walker *walker)
+{
+	if (!walker)
+		return;
+	walk_bpf__destroy(walker->bpf);
+	free(walker);
+}
+
+bool walker_has_times(const struct walker *walker)
+{
+	return walker->has_times;
+}
+
+uint32_t walker_verified(const struct walker *walker)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	const int fd = bpf_program__fd(walker->bpf->progs.walk_sample);
+	return bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.verified_insns : 0;
+}
+
+uint32_t walker_instructions(const struct walker *walker)
+{
+	return (uint32_t)bpf_program__insn_cnt(walker->bpf->progs.walk_sample);
+}
+
+static int update(const struct bpf_map *map, const void *key, const void *value)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) == 0 ? 0 : STATUS_IO;
+}
+
+int walker_set_ring(struct walker *walker, int cpu, int output_fd)
+{
+	return update(walker->bpf->maps.walk_rings, &cpu, &output_fd);
+}
+
+int walker_attach(struct walker *walker, int event_fd)
+{
+	const int program = bpf_program__fd(walker->bpf->progs.walk_sample);
+	return ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, program) == 0 ? 0 : STATUS_IO;
+}
+
+int walker_add(struct walker *walker, pid_t pid, struct walk_process *process)
+{
+	for (uint32_t i = 0; i < process->runtime_count && i < WALK_MAX_RUNTIMES; i++)
+		if (process->runtimes[i].id == 0)
+			process->runtimes[i].id = walker->next_id++;
+	return update(walker->bpf->maps.walk_processes, &pid, process);
+}
+
+int walker_remove(struct walker *walker, pid_t pid)
+{
+	const int map = bpf_map__fd(walker->bpf->maps.walk_processes);
+	return bpf_map_delete_elem(map, &pid) == 0 || errno == ENOENT ? 0 : STATUS_IO;
+}

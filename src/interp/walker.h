@@ -1,0 +1,59 @@
+/* walker.h - the walk in the kernel: loaded, told of processes, attached to events.
+ *
+ *   struct walker_options options = { .max_processes = 1024 };
+ *   struct walker *walker;
+ *   if (walker_open(&walker, &options) == 0) {
+ *           walker_set_ring(walker, cpu, output_fd);       for each CPU
+ *           walker_attach(walker, event_fd);               for each sampling event
+ *           walker_add(walker, pid, &process.walk);        as processes are seen
+ *           ...
+ *           walker_close(walker);
+ *   }
+ *
+ * `output_fd` is a PERF_COUNT_SW_BPF_OUTPUT event of that CPU and all processes, whose
+ * records were redirected to the ring of the sampling events there. Loading needs CAP_BPF
+ * and CAP_PERFMON, and Linux 5.17. One thread.
+ */
+#ifndef INTERP_WALKER_H
+#define INTERP_WALKER_H
+
+#include "bpf/abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct walker;
+
+struct walker_options {
+	uint32_t max_processes; /* 0: 1024 */
+	uint32_t max_known;     /* code objects that are remembered as told; 0: 65536 */
+};
+
+/* Returns 0, STATUS_UNSUPPORTED (built without, or an old kernel), _DENIED, _IO (errno) or
+ * _NO_MEMORY.
+ */
+int walker_open(struct walker **walker, const struct walker_options *options);
+void walker_close(struct walker *walker); /* NULL is harmless; events keep the program */
+
+/* Why walker_open() failed: the loader's last words. Valid until the next call. */
+const char *walker_error(void);
+
+/* True where records have the time of their sample. */
+bool walker_has_times(const struct walker *walker);
+
+/* How many instructions the verifier looked at, and how many the program has. */
+uint32_t walker_verified(const struct walker *walker);
+uint32_t walker_instructions(const struct walker *walker);
+
+/* Each returns 0 or STATUS_IO (errno). */
+int walker_set_ring(struct walker *walker, int cpu, int output_fd);
+int walker_attach(struct walker *walker, int event_fd);
+
+/* Gives the process's runtimes their ids (those that are 0) and adds it, or puts it in the
+ * place of what was said of the pid before.
+ */
+int walker_add(struct walker *walker, pid_t pid, struct walk_process *process);
+int walker_remove(struct walker *walker, pid_t pid);
+
+#endif
