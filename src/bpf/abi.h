@@ -166,7 +166,6 @@ enum walk_table_kind {
 	WALK_TABLE_LNOTAB,    /* CPython 3.8, 3.9: pairs of byte and signed line increments */
 	WALK_TABLE_LINETABLE, /* CPython 3.10 (PEP 626) */
 	WALK_TABLE_LOCATIONS, /* CPython 3.11 and later (PEP 657) */
-	WALK_TABLE_ISEQ,      /* Ruby: lines of instructions, then their positions */
 	WALK_TABLE_KIND_COUNT,
 };
 
@@ -184,7 +183,7 @@ struct walk_definition {
 	struct walk_key key;
 	uint32_t first_line;
 	uint32_t table_bytes; /* of the whole table, as far as it is sent at all */
-	uint32_t table_detail; /* WALK_TABLE_ISEQ: entries */
+	uint32_t zero;
 	uint16_t table_here;
 	uint8_t table_kind;
 	uint8_t table_flags; /* enum walk_text_flags */
@@ -272,16 +271,19 @@ _Static_assert(sizeof(struct walk_python) == 96, "shared with the kernel side");
 
 struct walk_php {
 	uint64_t execute_avma; /* execute_ex: r14 is the frame there, r15 the instruction */
-	uint64_t execute_bytes;
+	uint32_t execute_bytes;
+	uint32_t info_top; /* the flag of calls from C */
+	uint32_t info_generator;
 	uint16_t frame_bytes;
 	uint16_t frame_opline;
 	uint16_t frame_function;
-	uint16_t frame_info; /* of the call: flags */
+	uint16_t frame_info; /* flags of the call, 32 bits */
 	uint16_t frame_previous;
 	uint16_t function_bytes;
 	uint16_t function_name;
 	uint16_t function_scope;
 	uint16_t function_opcodes;
+	uint16_t function_count; /* of its opcodes, 32 bits */
 	uint16_t function_file;
 	uint16_t function_line;
 	uint16_t class_name;
@@ -289,83 +291,81 @@ struct walk_php {
 	uint16_t string_length;
 	uint16_t string_text;
 	uint16_t opline_line;
-	uint32_t info_top; /* the flag of calls from C */
-	uint8_t user_types[4]; /* types of functions that are PHP code; the first is a function's */
-	uint64_t zero[5];
+	uint16_t opline_bytes;
+	uint8_t type_user; /* of functions: the first byte */
+	uint8_t type_eval;
+	uint8_t type_native;
+	uint8_t zero8[5];
+	uint64_t zero[4];
 };
 _Static_assert(sizeof(struct walk_php) == 96, "shared with the kernel side");
 
+/* What is not here is as it was from 2.7 on, and in walk_ruby.h. */
 struct walk_ruby {
-	uint16_t context_stack; /* vm_stack; its size in words follows */
-	uint16_t context_frame;
-	uint16_t frame_bytes; /* the stride, too */
+	uint16_t context_stack; /* vm_stack; its size in words follows, then the frame */
+	uint16_t frame_bytes;	/* the stride, too */
 	uint16_t frame_pc;
 	uint16_t frame_iseq;
 	uint16_t frame_ep;
 	uint16_t iseq_body;
 	uint16_t body_bytes;
 	uint16_t body_code; /* iseq_encoded */
-	uint16_t body_code_size;
-	uint16_t body_type;
+	uint16_t body_code_count; /* 32 bits */
 	uint16_t body_file;
-	uint16_t body_base_label;
 	uint16_t body_label;
-	uint16_t body_first_line;
-	uint16_t body_lines; /* insns_info.body */
-	uint16_t body_positions; /* insns_info.succ_index_table, or positions */
-	uint16_t body_lines_size;
-	uint16_t string_length;
-	uint16_t string_text;
-	uint16_t string_embedded_text;
-	uint16_t array_embedded;
+	uint16_t body_first_line; /* a small integer object */
+	uint16_t body_lines;	  /* insns_info.body */
+	uint16_t body_index;	  /* insns_info.succ_index_table */
+	uint16_t body_line_count; /* insns_info.size, 32 bits */
+	uint16_t line_bytes;	  /* of an entry; its line is its first word */
+	uint16_t array_embedded;  /* first element of an array in its object */
+	uint16_t array_pointer;
+	uint16_t string_length; /* of texts elsewhere */
+	uint16_t string_pointer;
+	uint16_t string_embedded;
 	uint16_t method_definition; /* of a method entry */
-	uint16_t definition_function; /* of a C function's definition */
-	uint32_t string_embedded_flag; /* set: text is not embedded */
-	uint32_t string_embedded_mask;
-	uint32_t string_embedded_shift;
-	uint32_t frame_cfunc; /* type of a frame in ep[0], ... */
-	uint32_t frame_type_mask;
-	uint32_t frame_finish; /* ... and the flag of the last one of an activation */
-	uint32_t line_bytes; /* an entry of lines; its line is its first word */
-	uint8_t toplevel_types[4];
-	uint64_t zero[2];
+	uint16_t definition_function;
+	uint16_t zero16;
+	uint32_t string_elsewhere; /* flag */
+	uint32_t string_length_mask;
+	uint32_t string_length_shift;
+	uint32_t array_is_embedded; /* flag */
+	uint64_t zero[4];
 };
 _Static_assert(sizeof(struct walk_ruby) == 96, "shared with the kernel side");
 
 struct walk_perl {
-	uint16_t interp_cop;   /* PL_curcop */
-	uint16_t interp_stack; /* PL_curstackinfo */
+	uint16_t interpreter_cop;   /* PL_curcop */
+	uint16_t interpreter_stack; /* PL_curstackinfo */
 	uint16_t stack_contexts;
-	uint16_t stack_index;
+	uint16_t stack_index; /* 32 bits */
 	uint16_t stack_previous;
 	uint16_t context_bytes; /* the stride, too */
-	uint16_t context_type;
+	uint16_t context_type;	/* 8 bits */
 	uint16_t context_cop;
 	uint16_t context_cv;
-	uint16_t cop_line;
-	uint16_t cop_file; /* threaded: char *; not: GV * */
-	uint16_t cop_stash; /* threaded: offset in the pad; not: HV * */
-	uint16_t sv_any;
-	uint16_t sv_flags;
-	uint16_t cv_start;
+	uint16_t cop_line; /* 32 bits */
+	uint16_t cop_file; /* text */
+	uint16_t cv_bytes; /* of its body */
+	uint16_t cv_root;
 	uint16_t cv_gv;
-	uint16_t cv_flags;
 	uint16_t cv_file;
-	uint16_t gv_name;
+	uint16_t cv_flags; /* 32 bits */
+	uint16_t gv_name;  /* of its body */
 	uint16_t gv_stash;
-	uint16_t hek_length;
-	uint16_t hek_text;
-	uint32_t cv_named; /* flag: the GV is a name */
-	uint32_t cv_native;
+	uint16_t stash_name; /* of its body: a name, or names */
+	uint16_t stash_name_count; /* 32 bits */
+	uint16_t name_length;	   /* 32 bits */
+	uint16_t name_text;
+	uint16_t cv_is_named; /* flag: the name is in the place of the GV */
 	uint8_t type_mask;
 	uint8_t type_sub;
-	uint8_t type_eval;
 	uint8_t type_format;
-	uint16_t hv_aux; /* xhv_max of a stash's body: its name is behind its array */
-	uint16_t hv_name;
-	uint16_t sv_pointer;
-	uint16_t zero16;
-	uint64_t zero[4];
+	uint8_t type_eval;
+	uint8_t eval_is_block; /* flag of type */
+	uint8_t cv_type;       /* of values that are code */
+	uint8_t zero8[4];
+	uint64_t zero[5];
 };
 _Static_assert(sizeof(struct walk_perl) == 96, "shared with the kernel side");
 

@@ -33,6 +33,14 @@ struct walk_registers {
 	uint64_t fs; /* base of the thread's static TLS */
 };
 
+/* What a stack says besides its frames. */
+struct walk_sample {
+	uint64_t time_ns;
+	uint64_t ip_avma;
+	uint32_t pid;
+	uint32_t tid;
+};
+
 /* Too big for the stack that BPF has: in the kernel there is one a CPU. */
 struct walk_space {
 	struct walk_stack stack;
@@ -52,8 +60,9 @@ struct walk {
 	const struct walk_runtime *runtime;
 	struct walk_registers registers;
 	uint64_t at_avma;    /* the next frame, or what it is reached by */
-	uint64_t state_avma; /* of the thread */
-	uint64_t cop_avma;   /* what a language carries from frame to frame */
+	uint64_t end_avma;   /* of an array of frames */
+	uint64_t carried_avma; /* what a language takes from frame to frame */
+	int32_t index;
 	uint32_t definitions_left;
 	uint32_t table_at;
 	uint64_t table_avma;

@@ -2,15 +2,10 @@
 #ifndef BPF_WALK_ANY_H
 #define BPF_WALK_ANY_H
 
+#include "bpf/walk_perl.h"
+#include "bpf/walk_php.h"
 #include "bpf/walk_python.h"
-
-/* What a stack says besides its frames. */
-struct walk_sample {
-	uint64_t time_ns;
-	uint64_t ip_avma;
-	uint32_t pid;
-	uint32_t tid;
-};
+#include "bpf/walk_ruby.h"
 
 WALK_INLINE void walk_begin(struct walk *walk, const struct walk_sample *sample)
 {
@@ -50,6 +45,15 @@ WALK_INLINE void walk_any(struct walk *walk, const struct walk_sample *sample)
 	switch (walk->runtime->language) {
 	case WALK_PYTHON:
 		walk_python(walk);
+		break;
+	case WALK_PHP:
+		walk_php(walk);
+		break;
+	case WALK_RUBY:
+		walk_ruby(walk);
+		break;
+	case WALK_PERL:
+		walk_perl(walk);
 		break;
 	default:
 		return;

@@ -36,12 +36,18 @@ WALK_INLINE void walk_define(struct walk *walk, const struct walk_key *key,
 	definition->head.kind = WALK_DEFINITION;
 	definition->key = *key;
 	definition->first_line = first_line;
-	definition->table_detail = 0;
+	definition->zero = 0;
 	definition->table_kind = WALK_TABLE_NONE;
 	definition->table_flags = 0;
 	definition->code_kind = kind;
 	for (int i = 0; i < WALK_TEXT_COUNT; i++)
 		definition->texts[i] = (struct walk_text){ 0, 0, 0 };
+}
+
+/* There is a text, but not to be had now. */
+WALK_INLINE void walk_text_unread(struct walk *walk, enum walk_text_index index)
+{
+	walk->space->definition.texts[index].flags |= WALK_TEXT_UNREAD;
 }
 
 /* The texts together, so the mask changes nothing unless a language breaks the limits. */

@@ -32,7 +32,7 @@ WALK_INLINE void walk_python_text(struct walk *walk, uint32_t *at, enum walk_tex
 	struct walk_text *definition = &walk->space->definition.texts[index];
 	struct walk_python_text text;
 	if (walk_read(&text, sizeof(text), avma)) {
-		definition->flags |= WALK_TEXT_UNREAD;
+		walk_text_unread(walk, index);
 		return;
 	}
 	const uint32_t width = text.state >> 2 & 7;
@@ -40,7 +40,7 @@ WALK_INLINE void walk_python_text(struct walk *walk, uint32_t *at, enum walk_tex
 	const bool is_ascii = text.state >> 6 & 1;
 	/* Strings of the old kind, whose characters are elsewhere, are not names. */
 	if (!is_compact || (width != 1 && width != 2 && width != 4)) {
-		definition->flags |= WALK_TEXT_UNREAD;
+		walk_text_unread(walk, index);
 		return;
 	}
 	definition->encoding = is_ascii	    ? WALK_UTF8 :

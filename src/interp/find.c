@@ -124,7 +124,7 @@ uint32_t interp_pthread_values(struct bytes image)
 int interp_find(const struct interp_object *object, const struct interp_view *view,
 		struct interp_found *found)
 {
-	static interp_search *const searches[] = { interp_python };
+	static interp_search *const searches[] = { interp_python, interp_php, interp_ruby, interp_perl };
 	struct elf_image elf;
 	int result = elf_image_open(&elf, object->image);
 	if (result != 0)

@@ -38,7 +38,7 @@ static int read_definition(struct frames_record *record, struct cursor *c)
 	read_key(&definition->key, c);
 	definition->first_line = cursor_u32(c);
 	definition->table_bytes = cursor_u32(c);
-	definition->table_detail = cursor_u32(c);
+	definition->zero = cursor_u32(c);
 	definition->table_here = cursor_u16(c);
 	definition->table_kind = cursor_u8(c);
 	definition->table_flags = cursor_u8(c);

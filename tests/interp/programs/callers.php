@@ -1,0 +1,39 @@
+<?php
+// Calls of all kinds, until the time that is its argument is over (seconds).
+namespace Some\Where;
+
+function leaf($count) {
+    $total = 0;
+    for ($i = 0; $i < $count; $i++) {
+        $total += $i * $i;
+    }
+    return $total;
+}
+
+function generator($count) {
+    for ($i = 0; $i < 3; $i++) {
+        yield leaf($count + $i);
+    }
+}
+
+class Caller {
+    public function method($count) {
+        $sum = 0;
+        foreach (generator($count) as $value) {
+            $sum += $value;
+        }
+        return $sum;
+    }
+
+    public static function each($count) {
+        return array_map(function ($value) {
+            return (new Caller)->method($value);
+        }, range($count, $count + 3));
+    }
+}
+
+$end = microtime(true) + (float)$argv[1];
+while (microtime(true) < $end) {
+    Caller::each(60);
+    eval('\\Some\\Where\\leaf(60);');
+}

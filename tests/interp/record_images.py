@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Writes tests/data/frames/NAME.image of all interpreters that are there.
+
+    record_images.py build/dev/tests/interp/walk_image [PATTERN]
+
+An image is taken again until it has at least as many frames as asked for, so that all kinds
+of calls are in it. Look at the frames (its last line) before you commit it.
+"""
+import glob
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = HERE.parent / "data/frames"
+
+
+def interpreters():
+    for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13"):
+        for path in glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}")):
+            yield f"python{version}", path, "callers.py", ("глубина", "key|", "main|")
+    yield "python3.11-debian", "/usr/bin/python3.11", "callers.py", ("made_up", "<lambda>")
+    yield "php8.2", shutil.which("php"), "callers.php", ("generator", "method", "{closure}")
+    yield "ruby3.1", shutil.which("ruby"), "callers.rb", ("leaf", "block in")
+    yield "ruby3.1-long", shutil.which("ruby"), "callers.rb", ("leaf", "long|")
+    yield "perl5.36", "/usr/bin/perl", "callers.pl", ("leaf", "method")
+    yield "perl5.36-sort", "/usr/bin/perl", "callers.pl", ("leaf", "__ANON__")
+
+
+def record(tool, path, program, wanted):
+    # Some versions keep absolute paths: always the same one.
+    shutil.copytree(HERE / "programs", "/tmp/programs", dirs_exist_ok=True)
+    with subprocess.Popen([path, program, "60"], cwd="/tmp/programs") as process:
+        time.sleep(1)
+        try:
+            for _ in range(200):
+                text = subprocess.run([tool, str(process.pid)], capture_output=True, text=True,
+                                      check=True).stdout
+                frames = text.splitlines()[-1]
+                if frames.startswith("expect complete\t") and all(w in frames for w in wanted):
+                    return text
+        finally:
+            process.kill()
+    return None
+
+
+def main():
+    tool = os.path.abspath(sys.argv[1])
+    for name, path, program, wanted in interpreters():
+        if not path or not os.path.exists(path) or (len(sys.argv) > 2 and sys.argv[2] not in name):
+            continue
+        text = record(tool, path, program, wanted)
+        if text:
+            (DATA / f"{name}.image").write_text(text)
+        print(name, text.splitlines()[-1] if text else "FAILED")
+
+
+main()
