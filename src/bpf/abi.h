@@ -26,12 +26,12 @@ enum {
 	WALK_VERSION = 1,
 
 	WALK_MAX_FRAMES = 512,
-	WALK_MAX_RUNTIMES = 2,       /* a process; one of each language */
-	WALK_MAX_DEFINITIONS = 64,   /* a sample; what is left comes with later samples */
-	WALK_MAX_NAME = 512,         /* bytes, as all below */
+	WALK_MAX_RUNTIMES = 2,     /* a process; one of each language */
+	WALK_MAX_DEFINITIONS = 64, /* a sample; what is left comes with later samples */
+	WALK_MAX_NAME = 512,       /* bytes, as all below */
 	WALK_MAX_OWNER = 256,
 	WALK_MAX_FILE = 1024,
-	WALK_MAX_PIECE = 2048,       /* of a line table, a record */
+	WALK_MAX_PIECE = 2048, /* of a line table, a record */
 	WALK_MAX_TABLE = 64 * 1024,
 	WALK_MAX_DATA = WALK_MAX_NAME + WALK_MAX_OWNER + WALK_MAX_FILE + WALK_MAX_PIECE,
 
@@ -245,8 +245,8 @@ struct walk_python {
 	uint16_t frame_bytes; /* ... that many */
 	uint16_t frame_code;
 	uint16_t frame_previous;
-	uint16_t frame_position; /* lasti, prev_instr or instr_ptr */
-	uint16_t frame_owner;    /* a byte: who owns it, or is_entry in 3.11 */
+	uint16_t frame_position;  /* lasti, prev_instr or instr_ptr */
+	uint16_t frame_owner;     /* a byte: who owns it, or is_entry in 3.11 */
 	uint16_t frame_generator; /* a byte, or a pointer in 3.8-3.10 */
 	uint16_t code_bytes;
 	uint16_t code_version; /* 0: none; a mix of other fields is the check */
@@ -256,8 +256,8 @@ struct walk_python {
 	uint16_t code_qualified; /* name that is shown */
 	uint16_t code_table;
 	uint16_t code_instructions;
-	uint16_t text_ascii;   /* where the characters of ASCII strings are */
-	uint16_t text_compact; /* ... and of others */
+	uint16_t text_ascii;    /* where the characters of ASCII strings are */
+	uint16_t text_compact;  /* ... and of others */
 	uint8_t style;          /* enum walk_python_style */
 	uint8_t position_scale; /* bytes that one unit of lasti is */
 	uint8_t owner_shim;     /* owners from this on are shims */
@@ -303,21 +303,21 @@ _Static_assert(sizeof(struct walk_php) == 96, "shared with the kernel side");
 /* What is not here is as it was from 2.7 on, and in walk_ruby.h. */
 struct walk_ruby {
 	uint16_t context_stack; /* vm_stack; its size in words follows, then the frame */
-	uint16_t frame_bytes;	/* the stride, too */
+	uint16_t frame_bytes;   /* the stride, too */
 	uint16_t frame_pc;
 	uint16_t frame_iseq;
 	uint16_t frame_ep;
 	uint16_t iseq_body;
 	uint16_t body_bytes;
-	uint16_t body_code; /* iseq_encoded */
+	uint16_t body_code;       /* iseq_encoded */
 	uint16_t body_code_count; /* 32 bits */
 	uint16_t body_file;
 	uint16_t body_label;
 	uint16_t body_first_line; /* a small integer object */
-	uint16_t body_lines;	  /* insns_info.body */
-	uint16_t body_index;	  /* insns_info.succ_index_table */
+	uint16_t body_lines;      /* insns_info.body */
+	uint16_t body_index;      /* insns_info.succ_index_table */
 	uint16_t body_line_count; /* insns_info.size, 32 bits */
-	uint16_t line_bytes;	  /* of an entry; its line is its first word */
+	uint16_t line_bytes;      /* of an entry; its line is its first word */
 	uint16_t array_embedded;  /* first element of an array in its object */
 	uint16_t array_pointer;
 	uint16_t string_length; /* of texts elsewhere */
@@ -341,7 +341,7 @@ struct walk_perl {
 	uint16_t stack_index; /* 32 bits */
 	uint16_t stack_previous;
 	uint16_t context_bytes; /* the stride, too */
-	uint16_t context_type;	/* 8 bits */
+	uint16_t context_type;  /* 8 bits */
 	uint16_t context_cop;
 	uint16_t context_cv;
 	uint16_t cop_line; /* 32 bits */
@@ -353,9 +353,9 @@ struct walk_perl {
 	uint16_t cv_flags; /* 32 bits */
 	uint16_t gv_name;  /* of its body */
 	uint16_t gv_stash;
-	uint16_t stash_name; /* of its body: a name, or names */
+	uint16_t stash_name;       /* of its body: a name, or names */
 	uint16_t stash_name_count; /* 32 bits */
-	uint16_t name_length;	   /* 32 bits */
+	uint16_t name_length;      /* 32 bits */
 	uint16_t name_text;
 	uint16_t cv_is_named; /* flag: the name is in the place of the GV */
 	uint8_t type_mask;
@@ -375,7 +375,7 @@ struct walk_slot {
 	uint16_t frame_bytes;
 	uint16_t frame_previous;
 	uint16_t frame_code;
-	uint16_t frame_line; /* 32 bits */
+	uint16_t frame_line;  /* 32 bits */
 	uint16_t frame_flags; /* 32 bits: 1 ends a native activation, 2 is a native function */
 	uint16_t code_bytes;
 	uint16_t code_name; /* pointers to text that ends with 0 */

@@ -10,7 +10,7 @@
 
 /* Set before loading. */
 const volatile uint32_t walk_pid_namespace; /* the recorder's; 0: the first one */
-const volatile bool walk_has_sample;	    /* the kernel lets us see the sample */
+const volatile bool walk_has_sample;        /* the kernel lets us see the sample */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -50,8 +50,7 @@ static uint32_t number_of(struct task_struct *task)
 	struct pid *pid = task->thread_pid;
 	const void *numbers = (const void *)pid + bpf_core_field_offset(struct pid, numbers);
 	for (int level = 0; level < NAMESPACE_LEVELS; level++) {
-		struct upid *at =
-		    (void *)numbers + level * (int)bpf_core_type_size(struct upid);
+		struct upid *at = (void *)numbers + level * (int)bpf_core_type_size(struct upid);
 		if ((unsigned int)level > BPF_CORE_READ(pid, level))
 			break;
 		if (BPF_CORE_READ(at, ns, ns.inum) == walk_pid_namespace)
@@ -130,7 +129,8 @@ int walk_sample(struct walk_context *context)
 		if (data->ip)
 			sample.ip_avma = data->ip;
 	}
-	struct walk walk = { .context = context, .space = space,
+	struct walk walk = { .context = context,
+			     .space = space,
 			     .definitions_left = WALK_MAX_DEFINITIONS };
 	user_registers(&walk.registers, context, task);
 	for (uint32_t i = 0; i < WALK_MAX_RUNTIMES; i++) {

@@ -59,8 +59,8 @@ struct walk {
 	struct walk_space *space;
 	const struct walk_runtime *runtime;
 	struct walk_registers registers;
-	uint64_t at_avma;    /* the next frame, or what it is reached by */
-	uint64_t end_avma;   /* of an array of frames */
+	uint64_t at_avma;      /* the next frame, or what it is reached by */
+	uint64_t end_avma;     /* of an array of frames */
 	uint64_t carried_avma; /* what a language takes from frame to frame */
 	int32_t index;
 	uint32_t definitions_left;
@@ -78,11 +78,11 @@ long walk_write(void *context, const void *record, uint32_t size);
 bool walk_is_known(const struct walk_key *key);
 void walk_know(const struct walk_key *key);
 /* Calls step(index, walk) up to `count` times, until it returns other than 0. */
-#define WALK_LOOP(count, step, walk)                                        \
-	do {                                                                \
-		for (uint32_t walk_i = 0; walk_i < (count); walk_i++)       \
-			if ((step)(walk_i, (walk)))                         \
-				break;                                      \
+#define WALK_LOOP(count, step, walk)                                  \
+	do {                                                          \
+		for (uint32_t walk_i = 0; walk_i < (count); walk_i++) \
+			if ((step)(walk_i, (walk)))                   \
+				break;                                \
 	} while (0)
 #define WALK_OPAQUE(variable) ((void)0)
 #endif
@@ -128,8 +128,7 @@ WALK_INLINE bool walk_read_frame(struct walk *walk, uint32_t bytes, uint64_t avm
 WALK_INLINE bool walk_read_code(struct walk *walk, uint32_t bytes, uint64_t avma)
 {
 	WALK_OPAQUE(bytes);
-	return bytes <= sizeof(walk->space->code) &&
-	       walk_read(walk->space->code, bytes, avma) == 0;
+	return bytes <= sizeof(walk->space->code) && walk_read(walk->space->code, bytes, avma) == 0;
 }
 
 WALK_INLINE uint64_t walk_mix(uint64_t so_far, uint64_t more)

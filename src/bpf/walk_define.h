@@ -53,7 +53,7 @@ WALK_INLINE void walk_text_unread(struct walk *walk, enum walk_text_index index)
 /* The texts together, so the mask changes nothing unless a language breaks the limits. */
 enum { WALK_TEXT_MASK = 2047 };
 _Static_assert(WALK_MAX_NAME + WALK_MAX_OWNER + WALK_MAX_FILE <= WALK_TEXT_MASK + 1 &&
-		       WALK_TEXT_MASK + 1 + WALK_MAX_PIECE <= sizeof(((struct walk_space *)0)->data),
+		   WALK_TEXT_MASK + 1 + WALK_MAX_PIECE <= sizeof(((struct walk_space *)0)->data),
 	       "all parts of a definition find room");
 
 /* A text of known length, behind the `*at` bytes that are there. `limit` is one of
@@ -174,8 +174,7 @@ WALK_INLINE void walk_defined(struct walk *walk, uint32_t at, uint64_t table_avm
 	uint32_t flags = definition->table_flags;
 	for (int i = 0; i < WALK_TEXT_COUNT; i++)
 		flags |= definition->texts[i].flags;
-	if (is_written && !(flags & WALK_TEXT_UNREAD) &&
-	    walk->table_at == definition->table_bytes)
+	if (is_written && !(flags & WALK_TEXT_UNREAD) && walk->table_at == definition->table_bytes)
 		walk_know(&definition->key);
 	else
 		walk->space->stack.flags |= WALK_STACK_UNDEFINED;

@@ -24,8 +24,7 @@ struct {
 
 /* Never faults pages in: memory that is not there is a failure. */
 #define walk_read(to, size, avma) bpf_probe_read_user((to), (size), (const void *)(avma))
-#define walk_read_text(to, size, avma) \
-	bpf_probe_read_user_str((to), (size), (const void *)(avma))
+#define walk_read_text(to, size, avma) bpf_probe_read_user_str((to), (size), (const void *)(avma))
 #define walk_write(context, record, size) \
 	bpf_perf_event_output((context), &walk_rings, BPF_F_CURRENT_CPU, (void *)(record), (size))
 

@@ -69,10 +69,10 @@ WALK_INLINE uint32_t walk_perl_line(const struct walk *walk, uint32_t *line)
 {
 	const struct walk_perl *perl = &walk->runtime->perl;
 	*line = 0;
-	return walk->carried_avma && walk_read(line, sizeof(*line),
-					       walk->carried_avma + perl->cop_line) == 0 ?
-		       WALK_FRAME_IS_LINE :
-		       WALK_FRAME_IS_LINE | WALK_FRAME_NO_POSITION;
+	return walk->carried_avma &&
+		       walk_read(line, sizeof(*line), walk->carried_avma + perl->cop_line) == 0
+		   ? WALK_FRAME_IS_LINE
+		   : WALK_FRAME_IS_LINE | WALK_FRAME_NO_POSITION;
 }
 
 /* What is outside of subroutines is known by its file: each statement has its own copy of the
@@ -122,10 +122,9 @@ WALK_INLINE long walk_perl_sub(struct walk *walk, uint64_t cv)
 	if ((type & PERL_TYPE_MASK) != perl->cv_type)
 		return walk_end(walk, WALK_END_NOT_CODE);
 	/* Closures share their code, and where they got their names from. */
-	const struct walk_key key =
-	    walk_key(walk, walk_code_word(walk, perl->cv_root),
-		     walk_mix(walk_code_word(walk, perl->cv_gv),
-			      walk_code_word(walk, perl->cv_file)));
+	const struct walk_key key = walk_key(
+	    walk, walk_code_word(walk, perl->cv_root),
+	    walk_mix(walk_code_word(walk, perl->cv_gv), walk_code_word(walk, perl->cv_file)));
 	const uint32_t flags = walk_perl_line(walk, &line);
 	const long ended = walk_add(walk, &key, (int32_t)line, flags);
 	if (!ended && walk_must_define(walk, &key))

@@ -27,9 +27,9 @@ WALK_INLINE void walk_php_define(struct walk *walk, const struct walk_key *key, 
 	uint64_t class_name;
 	uint32_t at = 0;
 	walk_define(walk, key,
-		    is_native ? WALK_CODE_NATIVE :
-		    name      ? WALK_CODE_FUNCTION :
-				WALK_CODE_TOPLEVEL,
+		    is_native ? WALK_CODE_NATIVE
+		    : name    ? WALK_CODE_FUNCTION
+			      : WALK_CODE_TOPLEVEL,
 		    is_native ? 0 : walk_code_half(walk, php->function_line));
 	walk_php_text(walk, &at, WALK_TEXT_NAME, WALK_MAX_NAME, name);
 	if (scope && !walk_read_word(&class_name, scope + php->class_name))

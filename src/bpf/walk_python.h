@@ -10,8 +10,8 @@
 
 enum {
 	PYTHON_TYPE_OFF = 8, /* PyObject.ob_type; the same in all versions without free threading */
-	PYTHON_SIZE_OFF = 16, /* PyVarObject.ob_size, PyASCIIObject.length */
-	PYTHON_HASH_OFF = 24, /* PyASCIIObject.hash */
+	PYTHON_SIZE_OFF = 16,  /* PyVarObject.ob_size, PyASCIIObject.length */
+	PYTHON_HASH_OFF = 24,  /* PyASCIIObject.hash */
 	PYTHON_BYTES_OFF = 32, /* PyBytesObject.ob_sval */
 };
 
@@ -43,10 +43,10 @@ WALK_INLINE void walk_python_text(struct walk *walk, uint32_t *at, enum walk_tex
 		walk_text_unread(walk, index);
 		return;
 	}
-	definition->encoding = is_ascii	    ? WALK_UTF8 :
-			       width == 1 ? WALK_UCS1 :
-			       width == 2 ? WALK_UCS2 :
-					    WALK_UCS4;
+	definition->encoding = is_ascii     ? WALK_UTF8
+			       : width == 1 ? WALK_UCS1
+			       : width == 2 ? WALK_UCS2
+					    : WALK_UCS4;
 	walk_text(walk, at, index, limit,
 		  avma + (is_ascii ? python->text_ascii : python->text_compact),
 		  text.length * width);
@@ -92,8 +92,9 @@ WALK_INLINE int32_t walk_python_position(const struct walk *walk, uint64_t code_
 {
 	const struct walk_python *python = &walk->runtime->python;
 	if (python->style == WALK_PYTHON_FRAMES)
-		return (int32_t)walk_frame_half(walk, python->frame_position - python->frame_start) *
-		       python->position_scale;
+		return (
+		    int32_t)(walk_frame_half(walk, python->frame_position - python->frame_start) *
+			     python->position_scale);
 	return (int32_t)(walk_frame_word(walk, python->frame_position - python->frame_start) -
 			 code_avma - python->code_instructions);
 }
@@ -106,9 +107,8 @@ WALK_INLINE uint32_t walk_python_flags(const struct walk *walk)
 	if (python->style == WALK_PYTHON_FRAMES)
 		return WALK_FRAME_ENTRY |
 		       (walk_frame_word(walk, generator) ? WALK_FRAME_GENERATOR : 0);
-	uint32_t flags = walk_frame_byte(walk, generator) == python->owner_generator ?
-				 WALK_FRAME_GENERATOR :
-				 0;
+	uint32_t flags =
+	    walk_frame_byte(walk, generator) == python->owner_generator ? WALK_FRAME_GENERATOR : 0;
 	if (python->style == WALK_PYTHON_CFRAME_ENTRY && walk_frame_byte(walk, owner))
 		flags |= WALK_FRAME_ENTRY;
 	return flags;
@@ -125,13 +125,13 @@ static long walk_python_step(uint32_t index, void *context)
 		return walk_end(walk, WALK_END_READ_FRAME);
 	walk->at_avma = walk_frame_word(walk, python->frame_previous - python->frame_start);
 	if (python->style >= WALK_PYTHON_CFRAME_SHIM &&
-	    walk_frame_byte(walk, python->frame_owner - python->frame_start) >= python->owner_shim) {
+	    walk_frame_byte(walk, python->frame_owner - python->frame_start) >=
+		python->owner_shim) {
 		walk_end_activation(walk);
 		return 0;
 	}
-	const uint64_t code_avma =
-	    walk_frame_word(walk, python->frame_code - python->frame_start) &
-	    ~(uint64_t)python->code_tag;
+	const uint64_t code_avma = walk_frame_word(walk, python->frame_code - python->frame_start) &
+				   ~(uint64_t)python->code_tag;
 	uint64_t check;
 	if (!walk_read_code(walk, python->code_bytes, code_avma))
 		return walk_end(walk, WALK_END_READ_CODE);
@@ -140,8 +140,8 @@ static long walk_python_step(uint32_t index, void *context)
 	if (!walk_python_check(walk, &check))
 		return walk_end(walk, WALK_END_READ_CODE);
 	const struct walk_key key = walk_key(walk, code_avma, check);
-	const long ended = walk_add(walk, &key, walk_python_position(walk, code_avma),
-				    walk_python_flags(walk));
+	const long ended =
+	    walk_add(walk, &key, walk_python_position(walk, code_avma), walk_python_flags(walk));
 	if (!ended && walk_must_define(walk, &key))
 		walk_python_define(walk, &key);
 	return ended;
@@ -171,8 +171,7 @@ WALK_INLINE bool walk_python_holder(const struct walk *walk, uint64_t *state)
 	uint64_t holder;
 	uint64_t thread;
 	if (!python->holder_avma || !walk_read_word(&holder, python->holder_avma) || !holder ||
-	    !walk_read_word(&thread, holder + python->thread_id) ||
-	    thread != walk->registers.fs)
+	    !walk_read_word(&thread, holder + python->thread_id) || thread != walk->registers.fs)
 		return false;
 	*state = holder;
 	return true;

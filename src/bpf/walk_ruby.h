@@ -11,11 +11,11 @@
 
 enum {
 	/* ep[0]: what kind of frame it is. */
-	RUBY_FRAME_FINISH = 0x20,  /* the first of a native activation of the VM */
-	RUBY_FRAME_CFRAME = 0x80,  /* of a function in C */
+	RUBY_FRAME_FINISH = 0x20, /* the first of a native activation of the VM */
+	RUBY_FRAME_CFRAME = 0x80, /* of a function in C */
 	RUBY_FRAME_TYPE = 0x7fff0001,
 	RUBY_FRAME_DUMMY = 0x79990001, /* the outermost, which stands for the VM itself */
-	RUBY_EP_METHOD = 16,	       /* before ep: ep[-2] */
+	RUBY_EP_METHOD = 16,           /* before ep: ep[-2] */
 	/* The first word of an object. */
 	RUBY_TYPE_MASK = 0x1f,
 	RUBY_TYPE_ARRAY = 7,
@@ -98,8 +98,8 @@ WALK_INLINE bool walk_ruby_rank(uint64_t index_avma, uint32_t position, uint32_t
 		return true;
 	}
 	position -= RUBY_IMMEDIATE;
-	const uint64_t block = index_avma + RUBY_IMMEDIATE_BYTES +
-			       (uint64_t)RUBY_BLOCK_BYTES * (position / 512);
+	const uint64_t block =
+	    index_avma + RUBY_IMMEDIATE_BYTES + (uint64_t)RUBY_BLOCK_BYTES * (position / 512);
 	const uint32_t small = position % 512 / 64;
 	uint32_t base;
 	uint64_t ranks;
@@ -164,8 +164,8 @@ WALK_INLINE long walk_ruby_code(struct walk *walk, uint64_t iseq, uint64_t pc, u
 		return walk_end(walk, WALK_END_NOT_CODE);
 	if (!walk_read_code(walk, ruby->body_bytes, body))
 		return walk_end(walk, WALK_END_READ_CODE);
-	uint64_t check = walk_mix(walk_code_word(walk, ruby->body_code),
-				  walk_code_word(walk, ruby->body_label));
+	uint64_t check =
+	    walk_mix(walk_code_word(walk, ruby->body_code), walk_code_word(walk, ruby->body_label));
 	check = walk_mix(check, walk_code_word(walk, ruby->body_file));
 	check = walk_mix(check, walk_code_word(walk, ruby->body_first_line));
 	check = walk_mix(check, walk_code_half(walk, ruby->body_code_count));

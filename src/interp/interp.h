@@ -25,9 +25,9 @@ enum { INTERP_VERSION_SIZE = 24 };
 
 /* What was found in one object. */
 struct interp_found {
-	struct walk_runtime runtime; /* all but its id; valid without a refusal */
+	struct walk_runtime runtime;       /* all but its id; valid without a refusal */
 	char version[INTERP_VERSION_SIZE]; /* "3.11.2", "8.2"; as exact as the object says */
-	const char *refusal;		   /* why it cannot be walked; NULL: it can */
+	const char *refusal;               /* why it cannot be walked; NULL: it can */
 };
 
 /* One ELF object as a process has it mapped. */

@@ -12,15 +12,34 @@ struct perl_version {
 static const struct perl_version versions[] = {
 	{ /* 5.36.0, x86_64-linux-gnu-thread-multi */
 	  .version = 36,
-	  .layout = { .interpreter_cop = 208, .interpreter_stack = 224,
-		      .stack_contexts = 8, .stack_previous = 16, .stack_index = 32,
-		      .context_bytes = 104, .context_type = 0, .context_cop = 16,
-		      .context_cv = 72, .cop_line = 36, .cop_file = 48, .cv_bytes = 96,
-		      .cv_root = 48, .cv_gv = 56, .cv_file = 64, .cv_flags = 92,
-		      .gv_name = 32, .gv_stash = 40, .stash_name = 32,
-		      .stash_name_count = 60, .name_length = 4, .name_text = 8,
-		      .cv_is_named = 0x8000, .type_mask = 15, .type_sub = 9,
-		      .type_format = 10, .type_eval = 11, .eval_is_block = 0xc0,
+	  .layout = { .interpreter_cop = 208,
+		      .interpreter_stack = 224,
+		      .stack_contexts = 8,
+		      .stack_previous = 16,
+		      .stack_index = 32,
+		      .context_bytes = 104,
+		      .context_type = 0,
+		      .context_cop = 16,
+		      .context_cv = 72,
+		      .cop_line = 36,
+		      .cop_file = 48,
+		      .cv_bytes = 96,
+		      .cv_root = 48,
+		      .cv_gv = 56,
+		      .cv_file = 64,
+		      .cv_flags = 92,
+		      .gv_name = 32,
+		      .gv_stash = 40,
+		      .stash_name = 32,
+		      .stash_name_count = 60,
+		      .name_length = 4,
+		      .name_text = 8,
+		      .cv_is_named = 0x8000,
+		      .type_mask = 15,
+		      .type_sub = 9,
+		      .type_format = 10,
+		      .type_eval = 11,
+		      .eval_is_block = 0xc0,
 		      .cv_type = 13 } },
 };
 
@@ -43,9 +62,8 @@ int interp_perl(const struct elf_image *elf, const struct interp_object *object,
 	if (!symbols[0].is_there || !symbols[4].is_there)
 		return STATUS_NOT_FOUND;
 	found->runtime.language = WALK_PERL;
-	(void)snprintf(found->version, sizeof(found->version), "%u.%u.%u",
-		       number(elf, &symbols[0]), number(elf, &symbols[1]),
-		       number(elf, &symbols[2]));
+	(void)snprintf(found->version, sizeof(found->version), "%u.%u.%u", number(elf, &symbols[0]),
+		       number(elf, &symbols[1]), number(elf, &symbols[2]));
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (number(elf, &symbols[0]) == 5 &&
 		    versions[i].version == number(elf, &symbols[1]))

@@ -18,14 +18,29 @@ static const struct php_version versions[] = {
 	  .minor = 2,
 	  .globals_bytes = 1800,
 	  .current_off = 488,
-	  .layout = { .info_top = 1 << 17, .info_generator = 1 << 24, .frame_bytes = 64,
-		      .frame_opline = 0, .frame_function = 24, .frame_info = 40,
-		      .frame_previous = 48, .function_bytes = 168, .function_name = 8,
-		      .function_scope = 16, .function_count = 80, .function_opcodes = 88,
-		      .function_file = 152, .function_line = 160, .class_name = 8,
-		      .string_hash = 8, .string_length = 16, .string_text = 24,
-		      .opline_line = 24, .opline_bytes = 32, .type_native = 1,
-		      .type_user = 2, .type_eval = 4 } },
+	  .layout = { .info_top = 1 << 17,
+		      .info_generator = 1 << 24,
+		      .frame_bytes = 64,
+		      .frame_opline = 0,
+		      .frame_function = 24,
+		      .frame_info = 40,
+		      .frame_previous = 48,
+		      .function_bytes = 168,
+		      .function_name = 8,
+		      .function_scope = 16,
+		      .function_count = 80,
+		      .function_opcodes = 88,
+		      .function_file = 152,
+		      .function_line = 160,
+		      .class_name = 8,
+		      .string_hash = 8,
+		      .string_length = 16,
+		      .string_text = 24,
+		      .opline_line = 24,
+		      .opline_bytes = 32,
+		      .type_native = 1,
+		      .type_user = 2,
+		      .type_eval = 4 } },
 };
 
 /* "X-Powered-By: PHP/8.2.36" is in every build. */
@@ -33,8 +48,7 @@ static bool find_number(const struct elf_image *elf, unsigned *minor, struct int
 {
 	static const char before[] = "X-Powered-By: PHP/8.";
 	const size_t size = sizeof(before) - 1;
-	const uint8_t *at =
-	    memmem(elf->bytes.data, elf->bytes.size, before, size);
+	const uint8_t *at = memmem(elf->bytes.data, elf->bytes.size, before, size);
 	const uint8_t *end = elf->bytes.data + elf->bytes.size;
 	size_t length = 0;
 	if (!at || (size_t)(end - at) < size + sizeof(found->version))
@@ -74,10 +88,9 @@ int interp_php(const struct elf_image *elf, const struct interp_object *object,
 		return interp_refuse(found, "a thread-safe build (ZTS)");
 	if (elf->header.e_machine != EM_X86_64 || symbols[1].size != version->globals_bytes)
 		return interp_refuse(found, "a build with another layout than its version's");
-	found->runtime.root =
-	    (struct walk_root){ .kind = WALK_ROOT_ADDRESS,
-				.place = object->bias_avma + symbols[1].value +
-					 version->current_off };
+	found->runtime.root = (struct walk_root){ .kind = WALK_ROOT_ADDRESS,
+						  .place = object->bias_avma + symbols[1].value +
+							   version->current_off };
 	found->runtime.php = version->layout;
 	found->runtime.php.execute_avma = object->bias_avma + symbols[0].value;
 	found->runtime.php.execute_bytes = (uint32_t)symbols[0].size;

@@ -64,8 +64,7 @@ static int open_place(const struct search *search, const struct place *place, st
 	char path[PROC_MAPS_PATH_SIZE + 64];
 	/* The very file, be it deleted or in another mount namespace; for the privileged. */
 	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)search->pid,
-		       (unsigned long long)place->start_avma,
-		       (unsigned long long)place->end_avma);
+		       (unsigned long long)place->start_avma, (unsigned long long)place->end_avma);
 	if (os_file_open(file, path, OS_FILE_REGULAR) == 0)
 		return 0;
 	(void)snprintf(path, sizeof(path), "/proc/%d/root%s", (int)search->pid, place->path);

@@ -138,8 +138,7 @@ int interp_python(const struct elf_image *elf, const struct interp_object *objec
 						  .place = runtime_avma + version->key_off,
 						  .detail = view->pthread_values_off };
 	found->runtime.python = version->layout;
-	found->runtime.python.code_type_avma =
-	    object->bias_avma + symbols.named.code_type.value;
+	found->runtime.python.code_type_avma = object->bias_avma + symbols.named.code_type.value;
 	found->runtime.python.eval_avma = object->bias_avma + symbols.named.eval.value;
 	if (version->holder_off)
 		found->runtime.python.holder_avma = runtime_avma + version->holder_off;

@@ -26,7 +26,8 @@ struct walker {
 static char last_words[512];
 
 /* libbpf tells what it does; of it all the last line that is a failure is kept. */
-static int keep_words(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int keep_words(enum libbpf_print_level level,
+							    const char *format, va_list arguments)
 {
 	if (level == LIBBPF_WARN)
 		(void)vsnprintf(last_words, sizeof(last_words), format, arguments);
@@ -85,8 +86,7 @@ static int load(struct walker *walker, const struct walker_options *options)
 		result = bpf_map__set_max_entries(walker->bpf->maps.walk_processes,
 						  options->max_processes);
 	if (result == 0 && options->max_known)
-		result =
-		    bpf_map__set_max_entries(walker->bpf->maps.walk_known, options->max_known);
+		result = bpf_map__set_max_entries(walker->bpf->maps.walk_known, options->max_known);
 	return result ? result : walk_bpf__load(walker->bpf);
 }
 
@@ -125,12 +125,31 @@ bool walker_has_times(const struct walker *walker)
 	return walker->has_times;
 }
 
-uint32_t walker_verified(const struct walker *walker)
+static struct bpf_prog_info information(const struct walker *walker)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 	const int fd = bpf_program__fd(walker->bpf->progs.walk_sample);
-	return bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.verified_insns : 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) != 0)
+		info = (struct bpf_prog_info){ 0 };
+	return info;
+}
+
+uint32_t walker_verified(const struct walker *walker)
+{
+	return information(walker).verified_insns;
+}
+
+int walker_measure(void)
+{
+	const int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	return fd < 0 ? -1 : fd;
+}
+
+struct walker_cost walker_cost(const struct walker *walker)
+{
+	const struct bpf_prog_info info = information(walker);
+	return (struct walker_cost){ info.run_cnt, info.run_time_ns };
 }
 
 uint32_t walker_instructions(const struct walker *walker)

@@ -46,6 +46,17 @@ bool walker_has_times(const struct walker *walker);
 uint32_t walker_verified(const struct walker *walker);
 uint32_t walker_instructions(const struct walker *walker);
 
+/* What it costs: counted by the kernel, for all programs, while the descriptor that
+ * walker_measure() returns is open (-1 with errno).
+ */
+struct walker_cost {
+	uint64_t runs; /* samples, whosever they were */
+	uint64_t time_ns;
+};
+
+int walker_measure(void);
+struct walker_cost walker_cost(const struct walker *walker);
+
 /* Each returns 0 or STATUS_IO (errno). */
 int walker_set_ring(struct walker *walker, int cpu, int output_fd);
 int walker_attach(struct walker *walker, int event_fd);

@@ -69,14 +69,11 @@ static void print(struct told *told, const struct frames_record *record)
 			sink_printf(out, "\t?|?|%d|%u", frame.position, frame.flags);
 			continue;
 		}
-		const int line =
-		    frame.flags & WALK_FRAME_NO_POSITION ? 0 :
-		    frame.flags & WALK_FRAME_IS_LINE ?
-							   frame.position :
-							   frames_line(code->table_kind,
-								       sink_bytes(&code->table),
-								       code->first_line,
-								       frame.position);
+		const int line = frame.flags & WALK_FRAME_NO_POSITION ? 0
+				 : frame.flags & WALK_FRAME_IS_LINE
+				     ? frame.position
+				     : frames_line(code->table_kind, sink_bytes(&code->table),
+						   code->first_line, frame.position);
 		sink_printf(out, "\t%s|%s|%d|%u", code->name, code->file, line, frame.flags);
 	}
 	sink_u8(out, '\n');

@@ -30,7 +30,7 @@ struct told {
 	size_t definitions;
 	size_t frames;
 	size_t undefined; /* frames whose code was never told */
-	size_t bad;	  /* records that cannot be read */
+	size_t bad;       /* records that cannot be read */
 };
 
 void told_record(struct told *told, struct bytes raw);

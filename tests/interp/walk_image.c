@@ -38,9 +38,14 @@ static bool stop(pid_t pid, struct walk_registers *registers)
 	    waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status) ||
 	    ptrace(PTRACE_GETREGS, pid, NULL, &user) != 0)
 		return false;
-	*registers = (struct walk_registers){ .ip = user.rip, .sp = user.rsp, .bp = user.rbp,
-					      .bx = user.rbx, .si = user.rsi, .r14 = user.r14,
-					      .r15 = user.r15, .fs = user.fs_base };
+	*registers = (struct walk_registers){ .ip = user.rip,
+					      .sp = user.rsp,
+					      .bp = user.rbp,
+					      .bx = user.rbx,
+					      .si = user.rsi,
+					      .r14 = user.r14,
+					      .r15 = user.r15,
+					      .fs = user.fs_base };
 	return true;
 }
 
@@ -49,13 +54,15 @@ int main(int argc, char **argv)
 	struct target target = { .pid = argc == 2 ? (pid_t)strtol(argv[1], NULL, 10) : 0 };
 	struct sink out = { .limit = 1 << 20 };
 	struct told told = { .out = &out };
-	struct host host = { .context = &target, .read = read_target, .told = &told,
-			     .failing_read = -1 };
+	struct host host = {
+		.context = &target, .read = read_target, .told = &told, .failing_read = -1
+	};
 	struct interp_process process;
 	if (target.pid <= 0)
 		return 2;
 	const int found = interp_process_open(&process, target.pid);
-	if (found != 0 || !process.walk.runtime_count || !stop(target.pid, &target.image.registers)) {
+	if (found != 0 || !process.walk.runtime_count ||
+	    !stop(target.pid, &target.image.registers)) {
 		fprintf(stderr, "walk_image: %s\n", found ? status_text(found) : "nothing to walk");
 		return 1;
 	}

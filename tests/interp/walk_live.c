@@ -171,17 +171,15 @@ static void watch(struct live *live, double seconds)
 		sink_reset(&live->out);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while ((double)(now.tv_sec - start.tv_sec) +
-			 1e-9 * (double)(now.tv_nsec - start.tv_nsec) <
+		     1e-9 * (double)(now.tv_nsec - start.tv_nsec) <
 		 seconds);
 }
 
-/* What the kernel says the program cost, where kernel.bpf_stats_enabled is set. */
 static void describe(const struct live *live, const struct interp_process *process)
 {
 	const struct told *told = &live->told;
 	for (size_t i = 0; i < process->found_count; i++)
-		printf("# %s %s %s\n",
-		       interp_language_name(process->found[i].runtime.language),
+		printf("# %s %s %s\n", interp_language_name(process->found[i].runtime.language),
 		       process->found[i].version,
 		       process->found[i].refusal ? process->found[i].refusal : "walked");
 	printf("# samples %zu\n# joined %zu\n# stacks %zu\n# definitions %zu\n# frames %zu\n"
@@ -190,6 +188,10 @@ static void describe(const struct live *live, const struct interp_process *proce
 	       live->samples, live->joined, told->stacks, told->definitions, told->frames,
 	       told->undefined, told->bad, live->lost, walker_has_times(live->walker),
 	       walker_verified(live->walker), walker_instructions(live->walker));
+	/* All samples of the machine: those of other processes cost little. */
+	const struct walker_cost cost = walker_cost(live->walker);
+	printf("# runs %llu\n# run_time_ns %llu\n", (unsigned long long)cost.runs,
+	       (unsigned long long)cost.time_ns);
 }
 
 int main(int argc, char **argv)
@@ -203,7 +205,8 @@ int main(int argc, char **argv)
 	live.told.out = &live.out;
 	const int found = interp_process_open(&process, live.pid);
 	if (found != 0 || !process.walk.runtime_count) {
-		fprintf(stderr, "walk_live: %s%s\n", found ? status_text(found) : "nothing to walk: ",
+		fprintf(stderr, "walk_live: %s%s\n",
+			found ? status_text(found) : "nothing to walk: ",
 			process.found_count ? process.found[0].refusal : "no interpreter");
 		return 78;
 	}
@@ -211,6 +214,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "walk_live: %s", walker_error());
 		die("walker", 77);
 	}
+	(void)walker_measure();
 	live.cpu_count = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	for (int i = 0; i < live.cpu_count && i < MAX_CPUS; i++)
 		open_cpu(&live, i, (unsigned)strtoul(argv[3], NULL, 10));

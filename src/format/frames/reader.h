@@ -26,9 +26,9 @@ struct frames_record {
 		struct walk_definition definition;
 		struct walk_table table;
 	};
-	struct bytes frames; /* of a stack, packed */
+	struct bytes frames;                 /* of a stack, packed */
 	struct bytes texts[WALK_TEXT_COUNT]; /* of a definition, as written */
-	struct bytes piece; /* of the line table: of a definition its beginning */
+	struct bytes piece;                  /* of the line table: of a definition its beginning */
 };
 
 /* Returns 0, STATUS_NOT_FORMAT (no record of the walk), _UNSUPPORTED (another version),

@@ -1,0 +1,209 @@
+/* Which interpreter an object is, and which are refused. Objects: fake.c. */
+#include "interp/interp.h"
+
+#include "base/status.h"
+#include "os/file.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of relocations for thread-local variables: any number does. */
+static bool read_word(void *context, uint64_t avma, void *to, size_t size)
+{
+	const uint64_t module = 5;
+	(void)context;
+	(void)avma;
+	assert_int_equal(size, sizeof(module));
+	memcpy(to, &module, sizeof(module));
+	return true;
+}
+
+static bool read_nothing(void *context, uint64_t avma, void *to, size_t size)
+{
+	(void)context;
+	(void)avma;
+	(void)to;
+	(void)size;
+	return false;
+}
+
+static int find(const char *name, const struct interp_view *view, struct interp_found *found)
+{
+	char path[4096];
+	struct os_file file;
+	(void)snprintf(path, sizeof(path), "%s/%s", OBJECTS, name);
+	assert_int_equal(os_file_open(&file, path, OS_FILE_REGULAR), 0);
+	const struct interp_object object = { file.bytes, 0x10000000 };
+	const int result = interp_find(&object, view, found);
+	os_file_close(&file);
+	return result;
+}
+
+static const struct interp_view on_glibc = { .read = read_word, .pthread_values_off = 0x510 };
+static const struct interp_view elsewhere = { .read = read_nothing };
+
+struct expectation {
+	const char *object;
+	enum walk_language language;
+	const char *version;
+	const char *refusal; /* a part of it; NULL: it can be walked */
+};
+
+static void test_objects(void **state)
+{
+	static const struct expectation expected[] = {
+		{ "libpython38.so", WALK_PYTHON, "3.8", NULL },
+		{ "libpython39.so", WALK_PYTHON, "3.9", NULL },
+		{ "libpython310.so", WALK_PYTHON, "3.10", NULL },
+		{ "libpythonold.so", WALK_PYTHON, "", "layout is not known" },
+		{ "libpython311.so", WALK_PYTHON, "3.11.9", NULL },
+		{ "libpython312.so", WALK_PYTHON, "3.12.0", NULL },
+		{ "libpythonbeta.so", WALK_PYTHON, "3.12.0", "layout is not known" },
+		{ "libpythonnew.so", WALK_PYTHON, "3.99.0", "layout is not known" },
+		{ "libpython313.so", WALK_PYTHON, "3.13.1", "table of offsets" },
+		{ "libpythonfree.so", WALK_PYTHON, "3.13.1", "free-threaded" },
+		{ "libpythonother.so", WALK_PYTHON, "3.13.1", "not that of its version" },
+		{ "libphp82.so", WALK_PHP, "8.2.7", NULL },
+		{ "libphpother.so", WALK_PHP, "8.2.7", "another layout" },
+		{ "libphpzts.so", WALK_PHP, "8.2.7", "thread-safe" },
+		{ "libphpnew.so", WALK_PHP, "8.17.0", "layout is not known" },
+		{ "libruby31.so", WALK_RUBY, "3.1.4", NULL },
+		{ "librubynotls.so", WALK_RUBY, "3.1.4", "threads keep their state" },
+		{ "librubynew.so", WALK_RUBY, "9.1.0", "layout is not known" },
+		{ "libperl36.so", WALK_PERL, "5.36.3", NULL },
+		{ "libperlnokey.so", WALK_PERL, "5.36.3", "without threads" },
+		{ "libperlnew.so", WALK_PERL, "5.98.3", "layout is not known" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct interp_found found;
+		assert_int_equal(find(expected[i].object, &on_glibc, &found), 0);
+		assert_int_equal(found.runtime.language, expected[i].language);
+		assert_string_equal(found.version, expected[i].version);
+		if (expected[i].refusal) {
+			assert_non_null(found.refusal);
+			assert_non_null(strstr(found.refusal, expected[i].refusal));
+		} else {
+			assert_null(found.refusal);
+			assert_true(found.runtime.root.place > 0);
+		}
+	}
+}
+
+static void test_addresses_are_where_it_is_mapped(void **state)
+{
+	struct interp_found found;
+	(void)state;
+	assert_int_equal(find("libpython38.so", &on_glibc, &found), 0);
+	assert_int_equal(found.runtime.root.kind, WALK_ROOT_TSS);
+	assert_int_equal(found.runtime.root.detail, 0x510);
+	assert_true(found.runtime.root.place > 0x10000000);
+	assert_int_equal(found.runtime.root.place - found.runtime.python.holder_avma, 1392 - 1368);
+	assert_true(found.runtime.python.eval_avma > 0x10000000);
+	assert_true(found.runtime.python.code_type_avma > 0x10000000);
+	assert_int_equal(find("libruby31.so", &on_glibc, &found), 0);
+	assert_int_equal(found.runtime.root.kind, WALK_ROOT_DTV);
+	assert_int_equal(found.runtime.root.detail, 5);
+}
+
+static void test_other_libraries(void **state)
+{
+	struct interp_found found;
+	(void)state;
+	assert_int_equal(find("libnothing.so", &on_glibc, &found), STATUS_NOT_FOUND);
+	assert_int_equal(find("libpython311.so", &elsewhere, &found), 0);
+	assert_string_equal(found.refusal, "its C library is not glibc");
+	assert_int_equal(find("libruby31.so", &elsewhere, &found), 0);
+	assert_non_null(found.refusal);
+}
+
+/* Objects are anyone's: cut ones, and each byte of the header and the tables changed. */
+static void test_hostile_objects(void **state)
+{
+	static const char *const names[] = { "libpython313.so", "libphp82.so", "libruby31.so",
+					     "libperl36.so" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[4096];
+		struct os_file file;
+		struct interp_found found;
+		(void)snprintf(path, sizeof(path), "%s/%s", OBJECTS, names[i]);
+		assert_int_equal(os_file_open(&file, path, OS_FILE_REGULAR), 0);
+		const size_t size = file.bytes.size;
+		uint8_t *copy = malloc(size);
+		assert_non_null(copy);
+		for (size_t cut = 0; cut < size; cut += cut < 0x1000 ? 1 : 97) {
+			uint8_t *shorter = malloc(cut ? cut : 1);
+			assert_non_null(shorter);
+			memcpy(shorter, file.bytes.data, cut);
+			const struct interp_object object = { { shorter, cut }, 0 };
+			(void)interp_find(&object, &on_glibc, &found);
+			(void)interp_pthread_values(object.image);
+			free(shorter);
+		}
+		memcpy(copy, file.bytes.data, size);
+		for (size_t at = 0; at < size; at += at < 0x1000 ? 1 : 13) {
+			const struct interp_object object = { { copy, size }, 0 };
+			copy[at] ^= 0xff;
+			(void)interp_find(&object, &on_glibc, &found);
+			copy[at] ^= 0xff;
+		}
+		free(copy);
+		os_file_close(&file);
+	}
+}
+
+static void test_address_space(void **state)
+{
+	struct walk_process process;
+	(void)state;
+	assert_true(interp_address_space(
+	    &process,
+	    "5 (a) b (c) S 1 5 5 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 1 0 99 1000 10 "
+	    "18446744073709551615 93824992231424 93824992235520 140737488346000 0 0 0\n"));
+	assert_int_equal(process.start_code_avma, 93824992231424);
+	assert_int_equal(process.end_code_avma, 93824992235520);
+	assert_int_equal(process.start_stack_avma, 140737488346000);
+	/* Another user's. */
+	assert_false(interp_address_space(
+	    &process, "5 (x) S 1 5 5 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 1 0 99 1000 10 "
+		      "18446744073709551615 1 1 0 0 0 0\n"));
+	assert_false(interp_address_space(&process, "5 (x) S 1 5"));
+	assert_false(interp_address_space(&process, ""));
+}
+
+static void test_own_process(void **state)
+{
+	struct interp_process process;
+	(void)state;
+	assert_int_equal(interp_process_open(&process, getpid()), 0);
+	assert_int_equal(process.found_count, 0);
+	assert_true(process.walk.start_stack_avma != 0);
+	assert_int_equal(interp_process_open(&process, 0x7ffffff0), STATUS_NOT_FOUND);
+}
+
+static void test_language_names(void **state)
+{
+	(void)state;
+	assert_string_equal(interp_language_name(WALK_PYTHON), "Python");
+	assert_string_equal(interp_language_name(WALK_PERL), "Perl");
+	assert_string_equal(interp_language_name(WALK_LANGUAGE_COUNT), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_addresses_are_where_it_is_mapped),
+		cmocka_unit_test(test_other_libraries),
+		cmocka_unit_test(test_hostile_objects),
+		cmocka_unit_test(test_address_space),
+		cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_language_names),
+	};
+	os_file_guard();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

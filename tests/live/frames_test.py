@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""The walk in the kernel on running interpreters: frames_test.py WALK_LIVE CASE [VERSION]
+
+Every frame of every sample must be one that the program can have: each caller at the line of
+a call of the frame below it, each innermost frame within its function. One that is not is a
+failure, not a share of failures.
+"""
+import collections
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import polyperf  # noqa: E402
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "interp/programs"
+WALK_LIVE = sys.argv[1]
+SECONDS, HZ = 2, 997
+
+Frame = collections.namedtuple("Frame", "name file line flags")
+Stack = collections.namedtuple("Stack", "time pid tid ip end flags frames")
+ENTRY, GENERATOR, NATIVE = 1, 2, 4
+
+# Who calls whom, and where: (caller, line) of each function. None: nobody.
+PYTHON = {
+    "größe": {("глубина", 16), ("thrown", 38), ("made_up.<locals>.<lambda>", 5)},
+    "глубина": {("глубина", 15), ("generator", 21)},
+    "generator": {("Outer.Inner.method", 27)},
+    "Outer.Inner.method": {("key", 31)},
+    "key": {("main", 49)},
+    "made_up.<locals>.<lambda>": {("made_up", 6)},
+    "made_up": {("main", 50)},
+    "thrown": {("main", 51)},
+    "main": {("<module>", 54)},
+    "<module>": {None},
+}
+PYTHON_LINES = {"größe": (6, 10), "глубина": (13, 16), "generator": (19, 21), "Outer.Inner.method": (26, 27),
+                "key": (30, 31), "made_up.<locals>.<lambda>": (5, 5), "made_up": (4, 6),
+                "thrown": (34, 38), "main": (46, 51), "<module>": (1, 54)}
+PHP = {
+    "leaf": {("generator", 15), ("", 38), ("", 1)},
+    "generator": {("Caller::method", 22)},
+    "Caller::method": {("{closure}", 30)},
+    "{closure}": {("array_map", 0)},
+    "array_map": {("Caller::each", 29)},
+    "range": {("Caller::each", 31)},
+    "Caller::each": {("", 37)},
+    "microtime": {("", 36), ("", 35)},
+    "": {None, ("", 38)},
+}
+RUBY = {
+    "leaf": {("block in method", 6), ("long", 27)},
+    "block in method": {("C", 0)},
+    "C": {("C", 0), ("method", 5), ("<main>", 33), ("<main>", 34), ("<main>", 32), ("long", None)},
+    "method": {("<main>", 35)},
+    "long": {("<main>", 36)},
+    "<main>": {None},
+}
+PERL = {
+    "main::leaf": {("Some::Caller::method", 11), ("main::__ANON__", 29), ("", 37), ("", 1)},
+    "main::__ANON__": {("", 36)},
+    "Some::Caller::method": {("", 35)},
+    "": {None, ("", 38)},
+}
+
+
+def walk(command, cwd=None):
+    """Lines of walk_live on a program, as stacks, and its counts."""
+    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL) as process:
+        try:
+            subprocess.run(["sleep", "1"], check=True)
+            done = subprocess.run([WALK_LIVE, str(process.pid), str(SECONDS), str(HZ)],
+                                  capture_output=True, text=True)
+        finally:
+            process.kill()
+    if done.returncode in (77, 78):
+        polyperf.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    stacks, counts = [], {}
+    for line in done.stdout.splitlines():
+        if line.startswith("# "):
+            name, value = line[2:].split(" ", 1)
+            counts[name] = value
+            continue
+        words = line.split("\t")
+        frames = []
+        for word in words[6:]:
+            name, file, at, flags = word.rsplit("|", 3)
+            frames.append(Frame(name, file, int(at), int(flags)))
+        stacks.append(Stack(*map(int, words[:3]), int(words[3], 16), words[4], int(words[5]), frames))
+    print(" ".join(f"{name}={value}" for name, value in counts.items()))
+    return process.pid, stacks, {k: int(v) for k, v in counts.items() if v.isdigit()}
+
+
+def check_counts(counts, least):
+    assert counts["samples"] >= least, "hardly a sample"
+    assert counts["bad"] == 0 and counts["lost"] == 0
+    assert counts["undefined"] == 0, "frames whose code was never told"
+    if counts["has_times"]:
+        assert counts["joined"] == counts["samples"], "samples without a stack of their time"
+
+
+def check_ends(stacks):
+    ends = collections.Counter(stack.end for stack in stacks)
+    print(dict(ends))
+    # What is torn or not resident ends a stack; of a warm program that must be rare.
+    assert ends["complete"] >= 0.99 * len(stacks), "too few whole stacks"
+    assert ends["a frame without code"] == 0
+
+
+def check_calls(stacks, calls, lines, name_of):
+    for stack in stacks:
+        if stack.end != "complete":
+            continue
+        names = [name_of(frame) for frame in stack.frames]
+        for i, name in enumerate(names):
+            callers = calls.get(name)
+            assert callers, f"no such function: {stack}"
+            caller = (names[i + 1], stack.frames[i + 1].line) if i + 1 < len(names) else None
+            assert caller in callers or (caller and (caller[0], None) in callers), \
+                f"{name} is not called from {caller}: {stack}"
+        if lines and stack.frames:
+            first, last = lines[names[0]]
+            assert first <= stack.frames[0].line <= last, f"not a line of {names[0]}: {stack}"
+
+
+def python_of(version):
+    if version == "debian":
+        return "/usr/bin/python3.11" if os.path.exists("/usr/bin/python3.11") else None
+    found = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}"))
+    return found[0] if found else None
+
+
+def case_python(version):
+    path = python_of(version) or polyperf.skip(f"Python {version} is not installed")
+    _, stacks, counts = walk([path, str(PROGRAMS / "callers.py"), "60"])
+    check_counts(counts, 100)
+    check_ends(stacks)
+    calls, lines = PYTHON, PYTHON_LINES
+    if version in ("3.8", "3.9", "3.10"):  # code has no qualified name
+        def short(name):
+            return name.rsplit(".", 1)[-1] if "." in name else name
+        calls = {short(k): {v and (short(v[0]), v[1]) for v in vs} for k, vs in PYTHON.items()}
+        lines = {short(k): v for k, v in PYTHON_LINES.items()}
+    check_calls(stacks, calls, lines, lambda frame: frame.name)
+    assert {name for stack in stacks for name in (f.name for f in stack.frames)} >= {"größe", "main"}
+    assert any(f.flags & GENERATOR for stack in stacks for f in stack.frames)
+
+
+def case_churn(version):
+    path = python_of(version) or polyperf.skip(f"Python {version} is not installed")
+    pid, stacks, counts = walk([path, str(PROGRAMS / "churn.py"), "20"])
+    assert counts["bad"] == 0 and counts["lost"] == 0
+    # Of new code a part of the definition may not be read at first: swapped, or never touched.
+    assert counts["undefined"] == 0, "frames whose code was never told"
+    check_ends(stacks)
+    made, deepest = 0, 0
+    for stack in stacks:
+        deepest = max(deepest, len(stack.frames) if stack.end == "complete" else 0)
+        for frame in stack.frames:
+            if frame.name.startswith("fn_"):
+                number = int(frame.name[3:])
+                made += 1
+                assert frame.file == f"<{number}>", stack
+                assert 0 <= frame.line - (number % 50 + 1) <= 4, stack
+    assert made > 50, "no code that was made"
+    assert deepest > 200, f"nothing deep: {deepest}"
+    assert {stack.pid for stack in stacks} > {pid}, "the child was not walked"
+    assert len({stack.tid for stack in stacks}) > 4, "threads were not walked"
+
+
+def case_php(_):
+    path = shutil.which("php") or polyperf.skip("PHP is not installed")
+    _, stacks, counts = walk([path, str(PROGRAMS / "callers.php"), "60"])
+    check_counts(counts, 100)
+    check_ends(stacks)
+    check_calls(stacks, PHP, None, lambda frame: frame.name.replace("Some\\Where\\", "")
+                .replace("Caller::{closure}", "{closure}"))
+
+
+def case_ruby(_):
+    path = shutil.which("ruby") or polyperf.skip("Ruby is not installed")
+    _, stacks, counts = walk([path, str(PROGRAMS / "callers.rb"), "60"])
+    check_counts(counts, 100)
+    check_ends(stacks)
+    check_calls(stacks, RUBY, None, lambda frame: "C" if frame.flags & NATIVE else frame.name)
+
+
+def case_perl(_):
+    path = shutil.which("perl") or polyperf.skip("Perl is not installed")
+    _, stacks, counts = walk([path, str(PROGRAMS / "callers.pl"), "60"])
+    check_counts(counts, 100)
+    check_ends(stacks)
+    check_calls(stacks, PERL, None, lambda frame: frame.name)
+
+
+def case_budget(_):
+    """What the verifier looks at grows faster than the program: it is held to a number."""
+    path = python_of("debian") or polyperf.skip("Debian's Python is not installed")
+    _, _, counts = walk([path, "-c", "while True: pass"])
+    budget = dict(re.findall(r"^(\w+) +(\d+)", (PROGRAMS.parent / "budget.txt").read_text(), re.M))
+    for name in ("instructions", "verified_instructions"):
+        assert 0 < counts[name] <= int(budget[name]), \
+            f"{counts[name]} {name}, of {budget[name]} in tests/interp/budget.txt"
+
+
+globals()[f"case_{sys.argv[2]}"](sys.argv[3] if len(sys.argv) > 3 else None)
