@@ -62,6 +62,7 @@ struct walk {
 	uint64_t at_avma;      /* the next frame, or what it is reached by */
 	uint64_t end_avma;     /* of an array of frames */
 	uint64_t carried_avma; /* what a language takes from frame to frame */
+	uint64_t check;        /* of the code at carried_avma */
 	int32_t index;
 	uint32_t definitions_left;
 	uint32_t table_at;
@@ -180,6 +181,10 @@ WALK_INLINE bool walk_root(const struct walk *walk, uint64_t *state)
 		return walk_read_word(state, root->place);
 	case WALK_ROOT_TLS:
 		return walk_read_word(state, walk->registers.fs + root->place);
+	case WALK_ROOT_TLS_AT:
+		*state = 0;
+		return walk_read_word(&table, root->place) &&
+		       (!table || walk_read_word(state, walk->registers.fs + table));
 	case WALK_ROOT_DTV:
 		/* The second word of a thread's control block; {address, to free} a module. */
 		if (!walk_read_word(&table, walk->registers.fs + 8) ||

@@ -6,6 +6,7 @@
 #include "bpf/walk_php.h"
 #include "bpf/walk_python.h"
 #include "bpf/walk_ruby.h"
+#include "bpf/walk_slot.h"
 
 WALK_INLINE void walk_begin(struct walk *walk, const struct walk_sample *sample)
 {
@@ -54,6 +55,9 @@ WALK_INLINE void walk_any(struct walk *walk, const struct walk_sample *sample)
 		break;
 	case WALK_PERL:
 		walk_perl(walk);
+		break;
+	case WALK_SLOT:
+		walk_slot(walk);
 		break;
 	default:
 		return;

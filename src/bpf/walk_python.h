@@ -132,17 +132,19 @@ static long walk_python_step(uint32_t index, void *context)
 	}
 	const uint64_t code_avma = walk_frame_word(walk, python->frame_code - python->frame_start) &
 				   ~(uint64_t)python->code_tag;
-	uint64_t check;
-	if (!walk_read_code(walk, python->code_bytes, code_avma))
+	/* Recursion: what was read of the frame below is still there. */
+	const bool is_same = code_avma == walk->carried_avma;
+	if (!is_same && !walk_read_code(walk, python->code_bytes, code_avma))
 		return walk_end(walk, WALK_END_READ_CODE);
 	if (walk_code_word(walk, PYTHON_TYPE_OFF) != python->code_type_avma)
 		return walk_end(walk, WALK_END_NOT_CODE);
-	if (!walk_python_check(walk, &check))
+	if (!is_same && !walk_python_check(walk, &walk->check))
 		return walk_end(walk, WALK_END_READ_CODE);
-	const struct walk_key key = walk_key(walk, code_avma, check);
+	walk->carried_avma = code_avma;
+	const struct walk_key key = walk_key(walk, code_avma, walk->check);
 	const long ended =
 	    walk_add(walk, &key, walk_python_position(walk, code_avma), walk_python_flags(walk));
-	if (!ended && walk_must_define(walk, &key))
+	if (!ended && !is_same && walk_must_define(walk, &key))
 		walk_python_define(walk, &key);
 	return ended;
 }

@@ -50,7 +50,7 @@ WALK_INLINE void walk_ruby_text(struct walk *walk, uint32_t *at, enum walk_text_
 		is_read = walk_read_word(&length, object + ruby->string_length) &&
 			  walk_read_word(&text, object + ruby->string_pointer);
 	else if (is_read)
-		length = (flags & ruby->string_length_mask) >> ruby->string_length_shift;
+		length = (flags & ruby->string_length_mask) >> (ruby->string_length_shift & 31);
 	if (is_read)
 		walk_text(walk, at, index, limit, text, length);
 	else

@@ -121,24 +121,35 @@ uint32_t interp_pthread_values(struct bytes image)
 	return words[2] < UINT16_MAX && words[2] % 8 == 0 ? words[2] : 0;
 }
 
-int interp_find(const struct interp_object *object, const struct interp_view *view,
-		struct interp_found *found)
+static int find(const struct interp_object *object, const struct interp_view *view,
+		interp_search *const searches[], struct interp_found *found)
 {
-	static interp_search *const searches[] = { interp_python, interp_php, interp_ruby,
-						   interp_perl };
 	struct elf_image elf;
 	int result = elf_image_open(&elf, object->image);
 	if (result != 0)
 		return result;
 	result = STATUS_NOT_FOUND;
-	if (elf.header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	    elf.header.e_ident[EI_DATA] == ELFDATA2LSB)
-		for (size_t i = 0; i < sizeof(searches) / sizeof(searches[0]); i++) {
+	const uint8_t *ident = elf.header.e_ident;
+	if (ident[EI_CLASS] == ELFCLASS64 && ident[EI_DATA] == ELFDATA2LSB)
+		for (size_t i = 0; searches[i] && result == STATUS_NOT_FOUND; i++) {
 			*found = (struct interp_found){ .refusal = NULL };
 			result = searches[i](&elf, object, view, found);
-			if (result != STATUS_NOT_FOUND)
-				break;
 		}
 	elf_image_close(&elf);
 	return result;
+}
+
+int interp_find(const struct interp_object *object, const struct interp_view *view,
+		struct interp_found *found)
+{
+	static interp_search *const searches[] = { interp_python, interp_php,  interp_ruby,
+						   interp_perl,   interp_slot, NULL };
+	return find(object, view, searches, found);
+}
+
+int interp_find_slot(const struct interp_object *object, const struct interp_view *view,
+		     struct interp_found *found)
+{
+	static interp_search *const searches[] = { interp_slot, NULL };
+	return find(object, view, searches, found);
 }

@@ -1,15 +1,17 @@
 /* interp.h - which interpreters a process runs, described for the walk (bpf/abi.h).
  *
+ *   struct interp_cache cache = { 0 };                  one for all processes; or NULL
  *   struct interp_process process;
- *   if (interp_process_open(&process, pid) == 0) {
+ *   if (interp_process_open(&process, &cache, pid) == 0) {
  *           for (size_t i = 0; i < process.found_count; i++)
  *                   tell(process.found[i].version, process.found[i].refusal);
  *           if (process.walk.runtime_count)
  *                   ... give process.walk to the walker
  *   }
  *
- * An interpreter is found by the symbols of the ELF objects that a process has mapped, its
- * version by what they hold. Offsets come from tables of versions whose headers were read
+ * An interpreter is found by the symbols of the program and of libraries that are named after
+ * one, or by the note of a slot (include/polyperf/interp.h) in any object; its version by
+ * what they hold. Offsets come from tables of versions whose headers were read
  * (docs/interpreters.md); a build that is not in them is refused with a reason, never
  * guessed at. All objects are hostile. Any thread.
  */
@@ -17,17 +19,19 @@
 #define INTERP_INTERP_H
 
 #include "base/bytes.h"
+#include "base/idmap.h"
 #include "bpf/abi.h"
 
 #include <sys/types.h>
 
-enum { INTERP_VERSION_SIZE = 24 };
+enum { INTERP_VERSION_SIZE = 32 };
 
 /* What was found in one object. */
 struct interp_found {
-	struct walk_runtime runtime;       /* all but its id; valid without a refusal */
-	char version[INTERP_VERSION_SIZE]; /* "3.11.2", "8.2"; as exact as the object says */
-	const char *refusal;               /* why it cannot be walked; NULL: it can */
+	struct walk_runtime runtime; /* all but its id; valid without a refusal */
+	/* "3.11.2", "8.2": as exact as the object says; of a slot its interpreter's name */
+	char version[INTERP_VERSION_SIZE];
+	const char *refusal; /* why it cannot be walked; NULL: it can */
 };
 
 /* One ELF object as a process has it mapped. */
@@ -50,6 +54,10 @@ struct interp_view {
 int interp_find(const struct interp_object *object, const struct interp_view *view,
 		struct interp_found *found);
 
+/* The same for slots alone: looks at notes, not at symbols. */
+int interp_find_slot(const struct interp_object *object, const struct interp_view *view,
+		     struct interp_found *found);
+
 /* Where glibc's struct pthread has the values of pthread keys; 0 in other objects. */
 uint32_t interp_pthread_values(struct bytes image);
 
@@ -62,10 +70,17 @@ struct interp_process {
 	size_t found_count; /* those with refusals, too */
 };
 
-/* Looks at all that a running process has mapped. Returns 0 also where it found nothing,
- * else STATUS_NOT_FOUND (no such process), _DENIED, _IO or _NO_MEMORY.
+/* Files without an interpreter, which are not opened again. Zero-initialise. One thread. */
+struct interp_cache {
+	struct idmap files;
+};
+
+void interp_cache_clear(struct interp_cache *cache);
+
+/* Looks at all that a running process has mapped. `cache` may be NULL. Returns 0 also where it
+ * found nothing, else STATUS_NOT_FOUND (no such process), _DENIED, _IO or _NO_MEMORY.
  */
-int interp_process_open(struct interp_process *process, pid_t pid);
+int interp_process_open(struct interp_process *process, struct interp_cache *cache, pid_t pid);
 
 /* From the text of /proc/PID/stat. False where it does not say (of others' processes). */
 bool interp_address_space(struct walk_process *walk, const char *stat);

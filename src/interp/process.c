@@ -17,6 +17,7 @@ struct place {
 	uint64_t start_avma;
 	uint64_t end_avma;
 	uint64_t inode;
+	uint64_t file; /* of device and inode */
 	char *path;
 	bool has_code;
 };
@@ -24,6 +25,7 @@ struct place {
 struct search {
 	pid_t pid;
 	struct interp_process *process;
+	struct interp_cache *cache;
 	struct interp_view view;
 	VECTOR(struct place) places;
 };
@@ -39,8 +41,8 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Looking into all objects of all processes costs seconds on a big machine: interpreters are
- * programs, or libraries that are named after what is in them.
+/* Whose symbols are looked at: those of some libraries are a hundred thousand, and interpreters
+ * are programs, or libraries that are named after what is in them.
  */
 static bool may_be_interpreter(const struct place *place, bool is_program)
 {
@@ -104,6 +106,13 @@ static struct place *place_of(struct search *search, uint64_t inode, const char 
 	return NULL;
 }
 
+/* Neither device nor inode is spread well. */
+static uint64_t file_key(const struct proc_mapping *map)
+{
+	const uint64_t device = (uint64_t)map->maj << 32 | map->min;
+	return (device * 0x9e3779b97f4a7c15u) ^ (map->inode * 0xff51afd7ed558ccdu);
+}
+
 static int list_places(struct search *search, struct bytes text)
 {
 	struct proc_maps maps;
@@ -117,8 +126,11 @@ static int list_places(struct search *search, struct bytes text)
 			place = vector_push(&search->places);
 			if (!place)
 				return STATUS_NO_MEMORY;
-			*place = (struct place){ map.start_avma, map.end_avma, map.inode,
-						 strdup(map.path), false };
+			*place = (struct place){ .start_avma = map.start_avma,
+						 .end_avma = map.end_avma,
+						 .inode = map.inode,
+						 .file = file_key(&map),
+						 .path = strdup(map.path) };
 			if (!place->path) {
 				search->places.count--;
 				return STATUS_NO_MEMORY;
@@ -138,23 +150,37 @@ static bool has_language(const struct interp_process *process, uint8_t language)
 	return false;
 }
 
-static void look_into(struct search *search, const struct place *place)
+static void remember_none(struct search *search, const struct place *place)
+{
+	uint32_t *slot = search->cache ? idmap_put(&search->cache->files, place->file) : NULL;
+	if (slot)
+		*slot = 1;
+}
+
+static void look_into(struct search *search, const struct place *place, bool is_program)
 {
 	struct interp_process *process = search->process;
 	struct interp_object object;
 	struct interp_found found;
 	struct os_file file;
-	if (process->found_count == WALK_MAX_RUNTIMES || open_place(search, place, &file) != 0)
+	if (process->found_count == WALK_MAX_RUNTIMES ||
+	    (search->cache && idmap_get(&search->cache->files, place->file)) ||
+	    open_place(search, place, &file) != 0)
 		return;
 	object.image = file.bytes;
-	if (find_bias(file.bytes, place->start_avma, &object.bias_avma) &&
-	    interp_find(&object, &search->view, &found) == 0 &&
-	    !has_language(process, found.runtime.language)) {
-		process->found[process->found_count++] = found;
-		if (!found.refusal)
-			process->walk.runtimes[process->walk.runtime_count++] = found.runtime;
-	}
+	int result = STATUS_NOT_FOUND;
+	if (find_bias(file.bytes, place->start_avma, &object.bias_avma))
+		result = may_be_interpreter(place, is_program)
+			     ? interp_find(&object, &search->view, &found)
+			     : interp_find_slot(&object, &search->view, &found);
 	os_file_close(&file);
+	if (result != 0)
+		remember_none(search, place);
+	if (result != 0 || has_language(process, found.runtime.language))
+		return;
+	process->found[process->found_count++] = found;
+	if (!found.refusal)
+		process->walk.runtimes[process->walk.runtime_count++] = found.runtime;
 }
 
 static void look_for_libc(struct search *search)
@@ -172,17 +198,15 @@ static void look_for_libc(struct search *search)
 
 static void look(struct search *search)
 {
-	bool any = false;
-	for (size_t i = 0; i < search->places.count; i++)
-		any |= search->places.items[i].has_code &&
-		       may_be_interpreter(&search->places.items[i], i == 0);
-	if (!any)
-		return;
 	look_for_libc(search);
 	for (size_t i = 0; i < search->places.count; i++)
-		if (search->places.items[i].has_code &&
-		    may_be_interpreter(&search->places.items[i], i == 0))
-			look_into(search, &search->places.items[i]);
+		if (search->places.items[i].has_code)
+			look_into(search, &search->places.items[i], i == 0);
+}
+
+void interp_cache_clear(struct interp_cache *cache)
+{
+	idmap_clear(&cache->files);
 }
 
 bool interp_address_space(struct walk_process *walk, const char *stat)
@@ -221,11 +245,12 @@ static int read_file(struct sink *text, pid_t pid, const char *name)
 	return proc_read(text, path);
 }
 
-int interp_process_open(struct interp_process *process, pid_t pid)
+int interp_process_open(struct interp_process *process, struct interp_cache *cache, pid_t pid)
 {
 	struct sink text = { .limit = 64 << 20 };
 	struct search search = { .pid = pid,
 				 .process = process,
+				 .cache = cache,
 				 .view = { .context = &pid, .read = read_memory } };
 	*process = (struct interp_process){ .found_count = 0 };
 	int result = read_file(&text, pid, "stat");

@@ -58,6 +58,14 @@ void Perl_runops_standard(void);
 void Perl_runops_standard(void)
 {
 }
+#elif defined(FAKE_SLOT)
+#include <polyperf/interp.h>
+POLYPERF_INTERP_SLOT("fake");
+void *fake_use(void);
+void *fake_use(void)
+{
+	return polyperf_interp_top;
+}
 #else
 int fake_nothing = 1;
 #endif

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	struct interp_process process;
 	if (target.pid <= 0)
 		return 2;
-	const int found = interp_process_open(&process, target.pid);
+	const int found = interp_process_open(&process, NULL, target.pid);
 	if (found != 0 || !process.walk.runtime_count ||
 	    !stop(target.pid, &target.image.registers)) {
 		fprintf(stderr, "walk_image: %s\n", found ? status_text(found) : "nothing to walk");

@@ -1,6 +1,9 @@
 /* walk_live.c - walks a running process at each sample and prints what was found.
  *
- *   walk_live PID SECONDS HZ
+ *   walk_live PID SECONDS HZ [task]
+ *
+ * Samples the whole machine, so that children are walked, too; with "task" the first thread
+ * of the process alone, so that what the program costs is what its stacks cost.
  *
  * Prints a line for each stack (told.h), then "# name value" lines of counts: of samples of
  * the process, and of those that have a stack with their very time. Exits with 77 where
@@ -44,6 +47,11 @@ struct live {
 	struct walker *walker;
 	struct told told;
 	struct sink out;
+	/* Definitions may come through another CPU's ring than the stacks that need them: those
+	 * wait until all has been read, each behind its size.
+	 */
+	struct sink stacks;
+	pid_t watched; /* -1: all */
 	size_t samples;
 	size_t joined;
 	size_t lost;
@@ -88,7 +96,7 @@ static void open_cpu(struct live *live, int index, unsigned hz)
 	struct cpu *cpu = &live->cpus[index];
 	const struct perf_event_attr sample = sampling(hz);
 	const struct perf_event_attr out = output();
-	cpu->sample_fd = os_perf_open(&sample, -1, index);
+	cpu->sample_fd = os_perf_open(&sample, live->watched, index);
 	cpu->output_fd = os_perf_open(&out, -1, index);
 	if (cpu->sample_fd < 0 || cpu->output_fd < 0)
 		die("perf_event_open", 77);
@@ -112,8 +120,11 @@ static void take_output(struct live *live, struct cpu *cpu, struct cursor *c)
 	if (frames_read(&record, raw) == 0 && record.head.kind == WALK_STACK) {
 		cpu->stack_time_ns = record.stack.time_ns;
 		cpu->stack_tid = record.stack.tid;
+		sink_u32(&live->stacks, size);
+		sink_put(&live->stacks, raw.data, raw.size);
+	} else {
+		told_record(&live->told, raw);
 	}
-	told_record(&live->told, raw);
 }
 
 static void take_sample(struct live *live, struct cpu *cpu, struct cursor *c)
@@ -167,12 +178,20 @@ static void watch(struct live *live, double seconds)
 		poll(NULL, 0, 50);
 		for (int i = 0; i < live->cpu_count; i++)
 			drain(live, &live->cpus[i]);
-		fwrite(live->out.data, 1, live->out.size, stdout);
-		sink_reset(&live->out);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while ((double)(now.tv_sec - start.tv_sec) +
 		     1e-9 * (double)(now.tv_nsec - start.tv_nsec) <
 		 seconds);
+}
+
+static void tell_stacks(struct live *live)
+{
+	struct cursor c = cursor_over(sink_bytes(&live->stacks));
+	while (cursor_left(&c)) {
+		const uint32_t size = cursor_u32(&c);
+		told_record(&live->told, cursor_take(&c, size));
+	}
+	fwrite(live->out.data, 1, live->out.size, stdout);
 }
 
 static void describe(const struct live *live, const struct interp_process *process)
@@ -188,7 +207,7 @@ static void describe(const struct live *live, const struct interp_process *proce
 	       live->samples, live->joined, told->stacks, told->definitions, told->frames,
 	       told->undefined, told->bad, live->lost, walker_has_times(live->walker),
 	       walker_verified(live->walker), walker_instructions(live->walker));
-	/* All samples of the machine: those of other processes cost little. */
+	/* Of all samples: those of other processes cost little. */
 	const struct walker_cost cost = walker_cost(live->walker);
 	printf("# runs %llu\n# run_time_ns %llu\n", (unsigned long long)cost.runs,
 	       (unsigned long long)cost.time_ns);
@@ -199,11 +218,12 @@ int main(int argc, char **argv)
 	static struct live live;
 	struct walker_options options = { 0 };
 	struct interp_process process;
-	if (argc != 4)
+	if (argc < 4)
 		return 2;
 	live.pid = (pid_t)strtol(argv[1], NULL, 10);
+	live.watched = argc > 4 ? live.pid : -1;
 	live.told.out = &live.out;
-	const int found = interp_process_open(&process, live.pid);
+	const int found = interp_process_open(&process, NULL, live.pid);
 	if (found != 0 || !process.walk.runtime_count) {
 		fprintf(stderr, "walk_live: %s%s\n",
 			found ? status_text(found) : "nothing to walk: ",
@@ -221,9 +241,11 @@ int main(int argc, char **argv)
 	if (walker_add(live.walker, live.pid, &process.walk) != 0)
 		die("walker_add", 1);
 	watch(&live, strtod(argv[2], NULL));
+	tell_stacks(&live);
 	describe(&live, &process);
 	walker_close(live.walker);
 	told_clear(&live.told);
 	sink_clear(&live.out);
+	sink_clear(&live.stacks);
 	return 0;
 }

@@ -198,6 +198,27 @@ def case_perl(_):
     check_calls(stacks, PERL, None, lambda frame: frame.name)
 
 
+TOY = {
+    "builtin": {("inner", 22)},
+    "inner": {("inner", 22), ("outer", 12)},
+    "outer": {None},
+}
+
+
+def case_toy(program):
+    if not os.path.exists(program):
+        polyperf.skip("not on this machine")
+    _, stacks, counts = walk([program, "60"])
+    check_counts(counts, 100)
+    running = [stack for stack in stacks if stack.end != "nothing runs"]
+    assert len(running) > 0.5 * len(stacks)
+    check_ends(running)
+    check_calls(running, TOY, {"outer": (10, 12), "inner": (20, 22), "builtin": (0, 0)},
+                lambda frame: frame.name.replace("Toy::", ""))
+    assert all(frame.flags & ENTRY or frame.name == "builtin" and frame.flags & NATIVE
+               for stack in stacks for frame in stack.frames)
+
+
 def case_budget(_):
     """What the verifier looks at grows faster than the program: it is held to a number."""
     path = python_of("debian") or polyperf.skip("Debian's Python is not installed")

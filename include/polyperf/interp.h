@@ -1,0 +1,169 @@
+/* polyperf/interp.h - lets profilers see what an interpreter runs. Header only; C and C++.
+ *
+ * In one source file of the interpreter:
+ *
+ *   POLYPERF_INTERP_SLOT("my interpreter");
+ *
+ * and where it calls a function of its language:
+ *
+ *   struct polyperf_interp_frame frame;                 a local variable of the C function
+ *   polyperf_interp_push(&frame, &function->code, POLYPERF_INTERP_ENTRY);
+ *   ... polyperf_interp_line(&frame, line);             where a statement or a call begins
+ *   polyperf_interp_pop(&frame);                        on every way out, also by longjmp
+ *
+ * A push or pop is a few stores to memory that is in the cache; there is nothing to link, and
+ * nothing happens until somebody looks. struct polyperf_interp_code must live for as long as
+ * frames lead to it; when its memory is used for other code, `generation` must be another
+ * number.
+ *
+ * How it is found: an ELF note (owner "polyperf", type POLYPERF_INTERP_NOTE) leads to a
+ * struct polyperf_interp_slot in the program's memory; that tells where the thread-local
+ * pointer to the innermost frame is and how frames look. Who reads it may be stopped at any
+ * instruction: frames are linked when they are whole, and lose their magic when they are
+ * popped, so that they are also found by looking through a copy of the stack.
+ *
+ * One slot an object. Frames belong to the thread that pushed them.
+ */
+#ifndef POLYPERF_INTERP_H
+#define POLYPERF_INTERP_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POLYPERF_INTERP_VERSION 1
+#define POLYPERF_INTERP_NOTE 0x504c5649u
+#define POLYPERF_INTERP_SLOT_MAGIC 0x746f6c7366726570ull
+/* In frames: no pointer, no number that is likely on a stack. */
+#define POLYPERF_INTERP_FRAME_MAGIC 0xb5e1fea70f5a3e91ull
+
+struct polyperf_interp_code {
+	const char *name;  /* UTF-8, as its users write it: "Class.method" */
+	const char *owner; /* where it is not in the name; or NULL */
+	const char *file;  /* or NULL */
+	uint64_t generation;
+	uint32_t first_line; /* 0: unknown */
+	uint32_t zero;
+};
+
+enum polyperf_interp_flags {
+	/* The C function that interprets was entered for this frame: calls of the language that
+	 * it makes itself, in the same activation, have frames without it.
+	 */
+	POLYPERF_INTERP_ENTRY = 1,
+	POLYPERF_INTERP_NATIVE = 2, /* a function of the language that is written in C */
+};
+
+struct polyperf_interp_frame {
+	uint64_t magic;
+	struct polyperf_interp_frame *previous;
+	const struct polyperf_interp_code *code;
+	uint32_t line; /* 0: unknown */
+	uint32_t flags;
+};
+
+/* What the note leads to. All offsets are in bytes from the frame or the code. */
+struct polyperf_interp_slot {
+	uint64_t magic;
+	uint16_t version;
+	uint16_t size; /* of this struct */
+	uint16_t frame_bytes;
+	uint16_t frame_previous;
+	uint16_t frame_code;
+	uint16_t frame_line;
+	uint16_t frame_flags;
+	uint16_t code_bytes;
+	uint16_t code_name;
+	uint16_t code_owner;
+	uint16_t code_file;
+	uint16_t code_generation;
+	uint16_t code_first_line;
+	uint16_t zero[3];
+	int64_t top_tp_off; /* of the pointer, from the thread pointer; 0: not started yet */
+	char name[32];      /* the interpreter's */
+};
+
+extern __thread struct polyperf_interp_frame *polyperf_interp_top
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline void polyperf_interp_push(struct polyperf_interp_frame *frame,
+					const struct polyperf_interp_code *code, uint32_t flags)
+{
+	frame->previous = polyperf_interp_top;
+	frame->code = code;
+	frame->line = code->first_line;
+	frame->flags = flags;
+	/* For the compiler: whoever looks does so on this thread, between two instructions. */
+	__asm__ volatile("" ::: "memory");
+	frame->magic = POLYPERF_INTERP_FRAME_MAGIC;
+	polyperf_interp_top = frame;
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline void polyperf_interp_line(struct polyperf_interp_frame *frame, uint32_t line)
+{
+	*(volatile uint32_t *)&frame->line = line;
+}
+
+static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
+{
+	__asm__ volatile("" ::: "memory");
+	polyperf_interp_top = frame->previous;
+	__asm__ volatile("" ::: "memory");
+	*(volatile uint64_t *)&frame->magic = 0;
+}
+
+#define POLYPERF_INTERP_OFFSET(type, field) ((uint16_t) __builtin_offsetof(struct type, field))
+
+#ifdef __linux__
+/* The note is written in assembly: C has no constant for how far one thing is from another. */
+#define POLYPERF_INTERP_NOTE_OF(slot)                       \
+	__asm__(".pushsection .note.polyperf,\"a\",%note\n" \
+		".balign 4\n"                               \
+		".long 9, 8, 0x504c5649\n"                  \
+		".asciz \"polyperf\"\n"                     \
+		".balign 4\n"                               \
+		"2: .quad " #slot " - 2b\n"                 \
+		".popsection\n")
+#else
+#define POLYPERF_INTERP_NOTE_OF(slot) _Static_assert(1, "nobody would find it")
+#endif
+
+#define POLYPERF_INTERP_SLOT(interpreter)                                                       \
+	__thread struct polyperf_interp_frame *polyperf_interp_top;                             \
+	__attribute__((visibility("hidden"),                                                    \
+		       used)) struct polyperf_interp_slot polyperf_interp_slot = {              \
+		POLYPERF_INTERP_SLOT_MAGIC,                                                     \
+		POLYPERF_INTERP_VERSION,                                                        \
+		sizeof(struct polyperf_interp_slot),                                            \
+		sizeof(struct polyperf_interp_frame),                                           \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, previous),                        \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, code),                            \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, line),                            \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, flags),                           \
+		sizeof(struct polyperf_interp_code),                                            \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, name),                             \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, owner),                            \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, file),                             \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, generation),                       \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, first_line),                       \
+		{ 0, 0, 0 },                                                                    \
+		0,                                                                              \
+		interpreter,                                                                    \
+	};                                                                                      \
+	POLYPERF_INTERP_NOTE_OF(polyperf_interp_slot);                                          \
+	/* Where the variable is in each thread's memory is known when the object is loaded. */ \
+	__attribute__((constructor)) static void polyperf_interp_start(void)                    \
+	{                                                                                       \
+		polyperf_interp_slot.top_tp_off =                                               \
+		    (char *)&polyperf_interp_top - (char *)__builtin_thread_pointer();          \
+	}                                                                                       \
+	_Static_assert(sizeof(struct polyperf_interp_slot) == 80, "as profilers know it")
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

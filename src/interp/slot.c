@@ -1,0 +1,121 @@
+/* Interpreters that publish their frames: include/polyperf/interp.h. */
+#include "base/status.h"
+#include "interp/find.h"
+
+#include <polyperf/interp.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* The note's descriptor: how far it is from there to the slot. */
+static bool note_in(struct bytes notes, uint64_t notes_svma, uint64_t *slot_svma)
+{
+	struct cursor c = cursor_over(notes);
+	while (cursor_left(&c)) {
+		const uint64_t name_size = cursor_u32(&c);
+		const uint64_t size = cursor_u32(&c);
+		const uint32_t type = cursor_u32(&c);
+		const struct bytes name = cursor_take(&c, name_size);
+		cursor_take(&c, -name_size & 3);
+		const uint64_t at_svma = notes_svma + (uint64_t)(c.pos - notes.data);
+		struct cursor descriptor = cursor_sub(&c, size);
+		if (cursor_failed(&c))
+			return false;
+		if (type == POLYPERF_INTERP_NOTE && name.size == sizeof("polyperf") &&
+		    memcmp(name.data, "polyperf", sizeof("polyperf")) == 0) {
+			*slot_svma = at_svma + cursor_u64(&descriptor);
+			return !cursor_failed(&descriptor);
+		}
+		const uint64_t padding = -size & 3;
+		cursor_take(&c, padding < cursor_left(&c) ? padding : cursor_left(&c));
+	}
+	return false;
+}
+
+static bool find_note(const struct elf_image *elf, uint64_t *slot_svma)
+{
+	/* No object has more; hostile ones could make us read the same notes over and over. */
+	enum { NOTES_LIMIT = 64 };
+	size_t count = 0;
+	int left = NOTES_LIMIT;
+	if (elf_getphdrnum(elf->elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count && left; i++) {
+		GElf_Phdr segment;
+		if (!gelf_getphdr(elf->elf, (int)i, &segment) || segment.p_type != PT_NOTE)
+			continue;
+		left--;
+		if (segment.p_offset <= elf->bytes.size &&
+		    segment.p_filesz <= elf->bytes.size - segment.p_offset &&
+		    note_in((struct bytes){ elf->bytes.data + segment.p_offset,
+					    (size_t)segment.p_filesz },
+			    segment.p_vaddr, slot_svma))
+			return true;
+	}
+	return false;
+}
+
+static bool fits(uint16_t offset, size_t size, uint16_t bytes)
+{
+	return offset % size == 0 && offset + size <= bytes;
+}
+
+static bool makes_sense(const struct polyperf_interp_slot *slot)
+{
+	return slot->frame_bytes <= 8 * WALK_FRAME_WORDS &&
+	       slot->code_bytes <= 8 * WALK_CODE_WORDS &&
+	       fits(slot->frame_previous, 8, slot->frame_bytes) &&
+	       fits(slot->frame_code, 8, slot->frame_bytes) &&
+	       fits(slot->frame_line, 4, slot->frame_bytes) &&
+	       fits(slot->frame_flags, 4, slot->frame_bytes) &&
+	       fits(slot->code_name, 8, slot->code_bytes) &&
+	       fits(slot->code_owner, 8, slot->code_bytes) &&
+	       fits(slot->code_file, 8, slot->code_bytes) &&
+	       fits(slot->code_generation, 8, slot->code_bytes) &&
+	       fits(slot->code_first_line, 4, slot->code_bytes);
+}
+
+static struct walk_slot layout_of(const struct polyperf_interp_slot *slot)
+{
+	return (struct walk_slot){ .frame_magic = POLYPERF_INTERP_FRAME_MAGIC,
+				   .frame_bytes = slot->frame_bytes,
+				   .frame_previous = slot->frame_previous,
+				   .frame_code = slot->frame_code,
+				   .frame_line = slot->frame_line,
+				   .frame_flags = slot->frame_flags,
+				   .code_bytes = slot->code_bytes,
+				   .code_name = slot->code_name,
+				   .code_owner = slot->code_owner,
+				   .code_file = slot->code_file,
+				   .code_first_line = slot->code_first_line,
+				   .code_generation = slot->code_generation };
+}
+
+int interp_slot(const struct elf_image *elf, const struct interp_object *object,
+		const struct interp_view *view, struct interp_found *found)
+{
+	struct polyperf_interp_slot slot;
+	uint64_t slot_svma;
+	(void)view;
+	if (!find_note(elf, &slot_svma))
+		return STATUS_NOT_FOUND;
+	found->runtime.language = WALK_SLOT;
+	const struct bytes told = interp_bytes(elf, slot_svma, sizeof(slot));
+	if (told.size < sizeof(slot))
+		return interp_refuse(found, "its note leads to no slot");
+	memcpy(&slot, told.data, sizeof(slot));
+	if (slot.magic != POLYPERF_INTERP_SLOT_MAGIC || slot.size < sizeof(slot))
+		return interp_refuse(found, "its note leads to no slot");
+	if (slot.version != POLYPERF_INTERP_VERSION || !makes_sense(&slot))
+		return interp_refuse(found, "a slot of another version");
+	if (elf->header.e_machine != EM_X86_64)
+		return interp_refuse(found, "not on this machine");
+	(void)snprintf(found->version, sizeof(found->version), "%.*s", (int)sizeof(slot.name),
+		       slot.name);
+	found->runtime.root = (struct walk_root){
+		.kind = WALK_ROOT_TLS_AT, /* Set by a constructor, which may not have run yet. */
+		.place = object->bias_avma + slot_svma +
+			 offsetof(struct polyperf_interp_slot, top_tp_off)
+	};
+	found->runtime.slot = layout_of(&slot);
+	return 0;
+}
