@@ -207,7 +207,6 @@ _Static_assert(sizeof(struct walk_table) == 48, "shared with the kernel side");
 enum walk_root_kind {
 	WALK_ROOT_ADDRESS, /* a pointer at `place` */
 	WALK_ROOT_TLS,     /* a pointer at fs:place */
-	WALK_ROOT_TLS_AT,  /* the same, and at `place` is the offset; 0: not known yet */
 	WALK_ROOT_DTV,     /* a pointer at `place` bytes of TLS module `detail` */
 	/* The value of a pthread key; the key is at `place`: CPython's {int is_created, key}, or
 	 * just the key. `detail`: where glibc's struct pthread has its table of values.
@@ -215,6 +214,8 @@ enum walk_root_kind {
 	WALK_ROOT_TSS,
 	WALK_ROOT_KEY,
 	WALK_ROOT_ITSELF, /* `place` is the state */
+	/* As WALK_ROOT_TLS, and at `place` is the offset; 0: not known yet. */
+	WALK_ROOT_TLS_AT,
 };
 
 struct walk_root {
