@@ -366,8 +366,13 @@ struct walk_perl {
 	uint8_t type_eval;
 	uint8_t eval_is_block; /* flag of type */
 	uint8_t cv_type;       /* of values that are code */
-	uint8_t zero8[4];
-	uint64_t zero[5];
+	uint8_t zero8[2];
+	uint16_t interpreter_op; /* PL_op */
+	uint16_t op_type;        /* 9 bits */
+	uint16_t op_call;        /* the type of calls ... */
+	uint16_t op_statement;   /* ... and those of the beginnings of statements */
+	uint16_t op_statement_debug;
+	uint64_t zero[4];
 };
 _Static_assert(sizeof(struct walk_perl) == 96, "shared with the kernel side");
 

@@ -60,6 +60,7 @@ struct walk {
 	const struct walk_runtime *runtime;
 	struct walk_registers registers;
 	uint64_t at_avma;      /* the next frame, or what it is reached by */
+	uint64_t state_avma;   /* of the thread */
 	uint64_t end_avma;     /* of an array of frames */
 	uint64_t carried_avma; /* what a language takes from frame to frame */
 	uint64_t check;        /* of the code at carried_avma */

@@ -11,6 +11,7 @@ enum {
 	PERL_FLAGS_OFF = 12, /* of any value; its first word leads to its body */
 	PERL_TYPE_MASK = 0xff,
 	PERL_INDEX_LIMIT = 1 << 24,
+	PERL_OP_MASK = 511, /* of an operation's type */
 };
 
 WALK_INLINE void walk_perl_name(struct walk *walk, uint32_t *at, enum walk_text_index index,
@@ -110,7 +111,26 @@ WALK_INLINE long walk_perl_toplevel(struct walk *walk)
 	return ended;
 }
 
-WALK_INLINE long walk_perl_sub(struct walk *walk, uint64_t cv)
+/* The innermost subroutine was entered, but its first statement has not begun: the statement
+ * that the interpreter is at is the caller's. In recursion both may be the same one; so look at
+ * the operation, too.
+ */
+WALK_INLINE bool walk_perl_is_entering(const struct walk *walk, uint64_t caller)
+{
+	const struct walk_perl *perl = &walk->runtime->perl;
+	uint64_t op;
+	uint16_t type;
+	if (walk->space->stack.frame_count || caller != walk->carried_avma)
+		return false;
+	if (!walk_read_word(&op, walk->state_avma + perl->interpreter_op) ||
+	    walk_read(&type, sizeof(type), op + perl->op_type))
+		return true;
+	type &= PERL_OP_MASK;
+	return type == perl->op_call || type == perl->op_statement ||
+	       type == perl->op_statement_debug;
+}
+
+WALK_INLINE long walk_perl_sub(struct walk *walk, uint64_t cv, uint64_t caller)
 {
 	const struct walk_perl *perl = &walk->runtime->perl;
 	uint64_t body;
@@ -125,7 +145,9 @@ WALK_INLINE long walk_perl_sub(struct walk *walk, uint64_t cv)
 	const struct walk_key key = walk_key(
 	    walk, walk_code_word(walk, perl->cv_root),
 	    walk_mix(walk_code_word(walk, perl->cv_gv), walk_code_word(walk, perl->cv_file)));
-	const uint32_t flags = walk_perl_line(walk, &line);
+	uint32_t flags = walk_perl_line(walk, &line);
+	if (walk_perl_is_entering(walk, caller))
+		flags |= WALK_FRAME_NO_POSITION;
 	const long ended = walk_add(walk, &key, (int32_t)line, flags);
 	if (!ended && walk_must_define(walk, &key))
 		walk_perl_define(walk, &key);
@@ -176,7 +198,7 @@ static long walk_perl_step(uint32_t index, void *context)
 	const uint64_t cv = walk_frame_word(walk, perl->context_cv);
 	if ((type & perl->type_mask) == perl->type_sub ||
 	    (type & perl->type_mask) == perl->type_format)
-		ended = walk_perl_sub(walk, cv);
+		ended = walk_perl_sub(walk, cv, caller);
 	else if ((type & perl->type_mask) == perl->type_eval && !(type & perl->eval_is_block))
 		ended = walk_perl_toplevel(walk);
 	else
@@ -198,6 +220,7 @@ WALK_INLINE void walk_perl(struct walk *walk)
 		walk_end(walk, WALK_END_NO_THREAD);
 		return;
 	}
+	walk->state_avma = interpreter;
 	if (!walk_read_word(&walk->carried_avma, interpreter + perl->interpreter_cop) ||
 	    !walk_read_word(&stack, interpreter + perl->interpreter_stack) ||
 	    (stack && !walk_perl_stack(walk, stack))) {

@@ -40,7 +40,12 @@ static const struct perl_version versions[] = {
 		      .type_format = 10,
 		      .type_eval = 11,
 		      .eval_is_block = 0xc0,
-		      .cv_type = 13 } },
+		      .cv_type = 13,
+		      .interpreter_op = 8,
+		      .op_type = 32,
+		      .op_call = 184,
+		      .op_statement = 195,
+		      .op_statement_debug = 196 } },
 };
 
 static unsigned number(const struct elf_image *elf, const struct interp_symbol *symbol)

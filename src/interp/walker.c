@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Made by bpftool from src/bpf/walk.bpf.c. */
-#include "walk.skel.h"
+#include "bpf/walk.skel.h"
 
 struct walker {
 	struct walk_bpf *bpf;

@@ -75,6 +75,12 @@ int main(void)
 	check("type_eval", perl->type_eval, CXt_EVAL);
 	check("eval_is_block", perl->eval_is_block, CXp_EVALBLOCK | CXp_TRY);
 	check("cv_type", perl->cv_type, SVt_PVCV);
+	CHECK(perl->interpreter_op, struct interpreter, Iop);
+	/* A bit field, behind this. */
+	check("op_type", perl->op_type, offsetof(OP, op_targ) + sizeof(PADOFFSET));
+	check("op_call", perl->op_call, OP_ENTERSUB);
+	check("op_statement", perl->op_statement, OP_NEXTSTATE);
+	check("op_statement_debug", perl->op_statement_debug, OP_DBSTATE);
 	check("sv_flags", 12, offsetof(SV, sv_flags));
 	return wrong;
 }
