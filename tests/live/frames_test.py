@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -70,13 +71,14 @@ PERL = {
 
 def walk(command, cwd=None):
     """Lines of walk_live on a program, as stacks, and its counts."""
-    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL) as process:
+    # A session of its own: its children end with it.
+    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, start_new_session=True) as process:
         try:
             subprocess.run(["sleep", "1"], check=True)
             done = subprocess.run([WALK_LIVE, str(process.pid), str(SECONDS), str(HZ)],
                                   capture_output=True, text=True)
         finally:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
     if done.returncode in (77, 78):
         polyperf.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
