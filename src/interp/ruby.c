@@ -5,6 +5,7 @@
 #include "interp/find.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct ruby_version {
 	unsigned major;
@@ -50,15 +51,16 @@ static const struct ruby_version *find_version(const struct elf_image *elf,
 					       const struct interp_symbol *symbol,
 					       struct interp_found *found)
 {
-	unsigned major;
-	unsigned minor;
+	char *end;
 	if (!symbol->is_there || symbol->size < 4 || symbol->size > INTERP_VERSION_SIZE)
 		return NULL;
 	const struct bytes told = interp_bytes(elf, symbol->value, symbol->size);
 	(void)snprintf(found->version, sizeof(found->version), "%.*s", (int)told.size,
 		       (const char *)told.data);
-	if (sscanf(found->version, "%2u.%2u.", &major, &minor) != 2)
+	const unsigned long major = strtoul(found->version, &end, 10);
+	if (*end != '.')
 		return NULL;
+	const unsigned long minor = strtoul(end + 1, NULL, 10);
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (versions[i].major == major && versions[i].minor == minor)
 			return &versions[i];

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import polyperf  # noqa: E402
@@ -219,6 +220,56 @@ def case_toy(program):
                 lambda frame: frame.name.replace("Toy::", ""))
     assert all(frame.flags & ENTRY or frame.name == "builtin" and frame.flags & NATIVE
                for stack in stacks for frame in stack.frames)
+
+
+# The function that runs once for each native activation.
+EVALUATORS = {
+    "python": ("callers.py", "_PyEval_EvalFrameDefault"),
+    "php": ("callers.php", "execute_ex"),
+    "ruby": ("callers.rb", "rb_vm_exec"),
+    "perl": ("callers.pl", "Perl_runops_standard"),
+}
+
+
+def groups_of(tool, pid, evaluator):
+    """(groups of frames, activations) of a stopped process; None where a frame is missing."""
+    native = subprocess.run(["eu-stack", "-p", str(pid)], capture_output=True, text=True).stdout
+    line = polyperf.run(tool, str(pid)).stdout.splitlines()[-1].split("\t")
+    if line[0] != "expect complete":
+        return None
+    return (sum(int(word.rsplit("|", 1)[1]) & ENTRY for word in line[2:]),
+            len(re.findall(rf" {evaluator}(?!\.)", native)))
+
+
+def case_groups(language):
+    """Frames fall into as many groups as the evaluator is on the native stack."""
+    tool = pathlib.Path(WALK_LIVE).with_name("walk_image")
+    name, _, version = language.partition("-")
+    program, evaluator = EVALUATORS[name]
+    path = python_of(version) if name == "python" else shutil.which(name)
+    if not path or not shutil.which("eu-stack"):
+        polyperf.skip(f"{language} or eu-stack is not installed")
+    whole = 0
+    with subprocess.Popen([path, str(PROGRAMS / program), "60"], stdout=subprocess.DEVNULL,
+                          start_new_session=True) as process:
+        try:
+            time.sleep(1)
+            for _ in range(15):
+                os.kill(process.pid, signal.SIGSTOP)
+                time.sleep(0.02)
+                found = groups_of(tool, process.pid, evaluator)
+                os.kill(process.pid, signal.SIGCONT)
+                time.sleep(0.02)
+                if not found:
+                    continue
+                groups, evals = found
+                assert evals > 0, "no evaluator on the native stack"
+                assert groups in (evals, evals - 1), f"{groups} groups, {evals} evaluators"
+                whole += groups == evals
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    print(f"{whole} of 15 stacks with all groups")
+    assert whole >= 10
 
 
 def case_budget(_):

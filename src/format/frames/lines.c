@@ -69,7 +69,7 @@ static int64_t locations_line(struct bytes table, int64_t line, int64_t position
 			line += kind - ONE_LINE_0;
 		else if (kind == NO_COLUMNS || kind == LONG)
 			line += signed_varint(&c);
-		end += ((first & 7) + 1) * 2;
+		end += 2 * (int64_t)((first & 7) + 1);
 		if (end > position)
 			return kind == NONE ? 0 : line;
 		/* Columns: up to the next entry. */
