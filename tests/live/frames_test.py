@@ -176,6 +176,37 @@ def case_churn(version):
     assert len({stack.tid for stack in stacks}) > 4, "threads were not walked"
 
 
+def case_subinterpreters(version):
+    path = python_of(version) or polyperf.skip(f"Python {version} is not installed")
+    _, stacks, counts = walk([path, str(PROGRAMS / "subinterpreters.py"), "60"])
+    assert counts["bad"] == 0 and counts["lost"] == 0 and counts["undefined"] == 0
+    seen = collections.Counter()
+    for stack in stacks:
+        names = [frame.name for frame in stack.frames]
+        if stack.end != "complete" or not {"in_sub", "in_main"} & set(names):
+            continue
+        seen["in_sub" in names] += 1
+        if "in_sub" in names:  # another interpreter's frames are its own
+            assert names == ["in_sub", "run_sub", "<module>"], stack
+        else:
+            assert "work" in names and "run_sub" not in names, stack
+    print(dict(seen))
+    assert seen[True] > 50 and seen[False] > 5
+
+
+def case_spawn(version):
+    """A child's program is not walked with what was said of its parent."""
+    path = python_of(version) or polyperf.skip(f"Python {version} is not installed")
+    pid, stacks, counts = walk([path, str(PROGRAMS / "spawn.py"), "60"])
+    assert counts["bad"] == 0 and counts["lost"] == 0
+    names = {frame.name for stack in stacks for frame in stack.frames}
+    assert "start" in names and "alien" not in names, names
+    # From fork() to exec() a child is a copy of its parent: it may be seen in the call.
+    for stack in stacks:
+        if stack.pid != pid and stack.frames:
+            assert "start" in [frame.name for frame in stack.frames], stack
+
+
 def case_php(_):
     path = shutil.which("php") or polyperf.skip("PHP is not installed")
     _, stacks, counts = walk([path, str(PROGRAMS / "callers.php"), "60"])
