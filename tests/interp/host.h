@@ -8,6 +8,7 @@
 #ifndef TESTS_INTERP_HOST_H
 #define TESTS_INTERP_HOST_H
 
+#include "base/vector.h"
 #include "bpf/walk.h"
 #include "interp/told.h"
 

@@ -1,55 +1,6 @@
 #include "interp/told.h"
 
-#include "format/frames/lines.h"
-
 #include <stdlib.h>
-
-static struct told_code *find(struct told *told, const struct walk_key *key)
-{
-	for (size_t i = told->codes.count; i-- > 0;)
-		if (memcmp(&told->codes.items[i].key, key, sizeof(*key)) == 0)
-			return &told->codes.items[i];
-	return NULL;
-}
-
-static void drop(struct told_code *code)
-{
-	free(code->name);
-	free(code->file);
-	sink_clear(&code->table);
-}
-
-static char *text(const struct frames_record *record, enum walk_text_index owner,
-		  enum walk_text_index index)
-{
-	struct sink out = { .limit = 1 << 16 };
-	if (owner != index) {
-		frames_text(&out, record, owner);
-		if (out.size)
-			sink_text(&out, "::");
-	}
-	frames_text(&out, record, index);
-	sink_u8(&out, 0);
-	return (char *)out.data;
-}
-
-static void define(struct told *told, const struct frames_record *record)
-{
-	struct told_code *code = find(told, &record->definition.key);
-	told->definitions++;
-	if (code)
-		drop(code);
-	else
-		code = vector_push(&told->codes);
-	if (!code)
-		abort();
-	*code = (struct told_code){ .key = record->definition.key,
-				    .name = text(record, WALK_TEXT_OWNER, WALK_TEXT_NAME),
-				    .file = text(record, WALK_TEXT_FILE, WALK_TEXT_FILE),
-				    .first_line = (int32_t)record->definition.first_line,
-				    .table_kind = record->definition.table_kind };
-	sink_put(&code->table, record->piece.data, record->piece.size);
-}
 
 static void print(struct told *told, const struct frames_record *record)
 {
@@ -62,19 +13,15 @@ static void print(struct told *told, const struct frames_record *record)
 		const struct walk_frame frame = frames_at(record, i);
 		const struct walk_key key = { frame.code_avma, frame.check, record->head.pid,
 					      stack->runtime };
-		const struct told_code *code = find(told, &key);
+		const struct frames_code *code = frames_store_find(told->codes, &key);
 		told->frames++;
 		if (!code) {
 			told->undefined++;
 			sink_printf(out, "\t?|?|%d|%u", frame.position, frame.flags);
 			continue;
 		}
-		const int line = frame.flags & WALK_FRAME_NO_POSITION ? 0
-				 : frame.flags & WALK_FRAME_IS_LINE
-				     ? frame.position
-				     : frames_line(code->table_kind, sink_bytes(&code->table),
-						   code->first_line, frame.position);
-		sink_printf(out, "\t%s|%s|%d|%u", code->name, code->file, line, frame.flags);
+		sink_printf(out, "\t%s%s%s|%s|%d|%u", code->owner, code->owner[0] ? "::" : "",
+			    code->name, code->file, frames_code_line(code, &frame), frame.flags);
 	}
 	sink_u8(out, '\n');
 }
@@ -82,17 +29,16 @@ static void print(struct told *told, const struct frames_record *record)
 void told_record(struct told *told, struct bytes raw)
 {
 	struct frames_record record;
+	if (!told->codes && frames_store_open(&told->codes, 0) != 0)
+		abort();
 	if (frames_read(&record, raw) != 0) {
 		told->bad++;
 		return;
 	}
-	if (record.head.kind == WALK_DEFINITION) {
-		define(told, &record);
-	} else if (record.head.kind == WALK_TABLE) {
-		struct told_code *code = find(told, &record.table.key);
-		if (code && code->table.size == record.table.offset)
-			sink_put(&code->table, record.piece.data, record.piece.size);
-	} else {
+	if (frames_store_add(told->codes, &record) != 0)
+		abort();
+	told->definitions += record.head.kind == WALK_DEFINITION;
+	if (record.head.kind == WALK_STACK) {
 		told->stacks++;
 		print(told, &record);
 	}
@@ -100,7 +46,6 @@ void told_record(struct told *told, struct bytes raw)
 
 void told_clear(struct told *told)
 {
-	for (size_t i = 0; i < told->codes.count; i++)
-		drop(&told->codes.items[i]);
-	vector_clear(&told->codes);
+	frames_store_close(told->codes);
+	told->codes = NULL;
 }

@@ -11,20 +11,10 @@
 #define TESTS_INTERP_TOLD_H
 
 #include "base/sink.h"
-#include "base/vector.h"
-#include "format/frames/reader.h"
-
-struct told_code {
-	struct walk_key key;
-	char *name;
-	char *file;
-	int32_t first_line;
-	uint8_t table_kind;
-	struct sink table;
-};
+#include "format/frames/store.h"
 
 struct told {
-	VECTOR(struct told_code) codes;
+	struct frames_store *codes; /* opened at the first record */
 	struct sink *out;
 	size_t stacks;
 	size_t definitions;
