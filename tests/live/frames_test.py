@@ -303,6 +303,15 @@ def case_groups(language):
     assert whole >= 10
 
 
+def case_namespace(program):
+    """In a PID namespace: records have its pids, as samples have."""
+    command = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*command, "true"], capture_output=True).returncode:
+        polyperf.skip("no PID namespaces here")
+    done = subprocess.run([*command, sys.executable, "-B", __file__, WALK_LIVE, "toy", program])
+    sys.exit(done.returncode)
+
+
 def case_budget(_):
     """What the verifier looks at grows faster than the program: it is held to a number."""
     path = python_of("debian") or polyperf.skip("Debian's Python is not installed")
