@@ -115,6 +115,12 @@ static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
 	*(volatile uint64_t *)&frame->magic = 0;
 }
 
+#ifdef __cplusplus
+#define POLYPERF_INTERP_ASSERT(condition, why) static_assert(condition, why)
+#else
+#define POLYPERF_INTERP_ASSERT(condition, why) _Static_assert(condition, why)
+#endif
+
 #define POLYPERF_INTERP_OFFSET(type, field) ((uint16_t) __builtin_offsetof(struct type, field))
 
 #ifdef __linux__
@@ -128,7 +134,7 @@ static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
 		"2: .quad " #slot " - 2b\n"                 \
 		".popsection\n")
 #else
-#define POLYPERF_INTERP_NOTE_OF(slot) _Static_assert(1, "nobody would find it")
+#define POLYPERF_INTERP_NOTE_OF(slot) POLYPERF_INTERP_ASSERT(1, "nobody would find it")
 #endif
 
 #define POLYPERF_INTERP_SLOT(interpreter)                                                       \
@@ -160,7 +166,7 @@ static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
 		polyperf_interp_slot.top_tp_off =                                               \
 		    (char *)&polyperf_interp_top - (char *)__builtin_thread_pointer();          \
 	}                                                                                       \
-	_Static_assert(sizeof(struct polyperf_interp_slot) == 80, "as profilers know it")
+	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 80, "as profilers know it")
 
 #ifdef __cplusplus
 }

@@ -67,11 +67,9 @@ static bool is_of(const struct walk_process *process, const struct mm_struct *mm
 }
 
 /* The entry of the process, or of an ancestor whose copy by fork() it still is. */
-static struct walk_process *find_process(struct task_struct *task, uint32_t pid)
+static struct walk_process *find_process(struct task_struct *task, const struct mm_struct *mm,
+					 uint32_t pid)
 {
-	const struct mm_struct *mm = task->mm;
-	if (!mm)
-		return NULL;
 	struct walk_process *process = bpf_map_lookup_elem(&walk_processes, &pid);
 	for (int i = 0; i < ANCESTORS && !process; i++) {
 		task = task->group_leader->real_parent;
@@ -116,8 +114,11 @@ int walk_sample(struct walk_context *context)
 	struct task_struct *task = bpf_get_current_task_btf();
 	const uint32_t zero = 0;
 	struct walk_sample sample = { .ip_avma = context->ip };
+	const struct mm_struct *mm = task->mm;
+	if (!mm) /* the idle task, the kernel's own threads, and what is ending */
+		return 1;
 	sample.pid = number_of(task->group_leader);
-	const struct walk_process *process = find_process(task, sample.pid);
+	const struct walk_process *process = find_process(task, mm, sample.pid);
 	struct walk_space *space = bpf_map_lookup_elem(&walk_spaces, &zero);
 	if (!process || !space)
 		return 1;
