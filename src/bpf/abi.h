@@ -266,7 +266,7 @@ struct walk_python {
 	uint8_t owner_generator;
 	uint8_t table_kind;
 	uint8_t code_tag; /* bits of frame_code that are no address */
-	uint8_t zero8[2];
+	uint16_t cframe_previous;
 	uint64_t zero[2];
 };
 _Static_assert(sizeof(struct walk_python) == 96, "shared with the kernel side");

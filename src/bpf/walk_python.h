@@ -114,13 +114,23 @@ WALK_INLINE uint32_t walk_python_flags(const struct walk *walk)
 	return flags;
 }
 
+/* The outermost frame is the first of its activation. One that leads nowhere without being
+ * that, as generators between two calls, was not linked yet.
+ */
+WALK_INLINE bool walk_python_ends(const struct walk *walk)
+{
+	uint32_t last = (uint32_t)walk->space->stack.frame_count - 1;
+	WALK_OPAQUE(last);
+	return last >= WALK_MAX_FRAMES || walk->space->frames[last].flags & WALK_FRAME_ENTRY;
+}
+
 static long walk_python_step(uint32_t index, void *context)
 {
 	struct walk *walk = context;
 	const struct walk_python *python = &walk->runtime->python;
 	(void)index;
 	if (!walk->at_avma)
-		return walk_end(walk, WALK_END_ROOT);
+		return walk_end(walk, walk_python_ends(walk) ? WALK_END_ROOT : WALK_END_TORN);
 	if (!walk_read_frame(walk, python->frame_bytes, walk->at_avma + python->frame_start))
 		return walk_end(walk, WALK_END_READ_FRAME);
 	walk->at_avma = walk_frame_word(walk, python->frame_previous - python->frame_start);
@@ -149,9 +159,36 @@ static long walk_python_step(uint32_t index, void *context)
 	return ended;
 }
 
+/* A frame that is the first of its activation: linked if it leads to the frame that the
+ * cframe before has. Both may be left over, but then from the same call.
+ */
+WALK_INLINE bool walk_python_is_linked(const struct walk *walk, uint64_t cframe, uint64_t frame)
+{
+	const struct walk_python *python = &walk->runtime->python;
+	uint64_t caller;
+	uint64_t before;
+	uint64_t expected;
+	uint8_t owner;
+	if (!walk_read_word(&caller, frame + python->frame_previous))
+		return false;
+	if (python->style == WALK_PYTHON_CFRAME_SHIM) {
+		/* The shim is in this activation's part of the stack. */
+		frame = caller;
+		if (frame - walk->registers.sp >= python->eval_stack_bytes ||
+		    !walk_read_word(&caller, frame + python->frame_previous))
+			return false;
+	}
+	if (walk_read(&owner, sizeof(owner), frame + python->frame_owner) ||
+	    owner < (python->style == WALK_PYTHON_CFRAME_SHIM ? python->owner_shim : 1))
+		return false;
+	return walk_read_word(&before, cframe + python->cframe_previous) &&
+	       walk_read_word(&expected, before + python->cframe_frame) && caller == expected;
+}
+
 /* 3.11 and 3.12 link a cframe before it has its frame: what it has then is left over from
- * some call before. While the entry of the evaluator runs, a cframe of that very activation
- * is believed only if it leads to the frame that is being entered, which is in a register.
+ * some call before, perhaps of the same frame. While the entry of the evaluator runs, a cframe
+ * of that very activation is believed only if it leads to the frame that is being entered,
+ * which is in a register, and that one is linked.
  */
 WALK_INLINE bool walk_python_is_torn(const struct walk *walk, uint64_t cframe, uint64_t frame)
 {
@@ -161,7 +198,9 @@ WALK_INLINE bool walk_python_is_torn(const struct walk *walk, uint64_t cframe, u
 		return false;
 	if (cframe - registers->sp >= python->eval_stack_bytes)
 		return false;
-	return frame != registers->si && frame != registers->bx && frame != registers->bp;
+	if (frame != registers->si && frame != registers->bx && frame != registers->bp)
+		return true;
+	return !walk_python_is_linked(walk, cframe, frame);
 }
 
 /* With several interpreters up to 3.11 a thread's key has the state it was first given: ask

@@ -77,34 +77,81 @@ static const char *check_offsets(const struct elf_image *elf, uint64_t runtime_s
 	return NULL;
 }
 
-/* The bytes of the evaluator's stack frame, from the one instruction that makes it, and of
- * its entry: up to the first jump to an instruction's code, behind all that links frames.
+enum { ENTRY_LIMIT = 0x180 };
+
+static uint32_t number_at(const uint8_t *code)
+{
+	uint32_t number;
+	memcpy(&number, code, sizeof(number));
+	return number;
+}
+
+/* The bytes of the evaluator's stack frame, from the one instruction that makes it. */
+static uint32_t stack_bytes(const uint8_t *code)
+{
+	enum { BEHIND_PUSHES = 0x30, MOST = 4096 };
+	const uint8_t subtract[] = { 0x48, 0x81, 0xec }; /* sub $imm32, %rsp */
+	for (size_t i = 0; i < BEHIND_PUSHES; i++)
+		if (memcmp(code + i, subtract, sizeof(subtract)) == 0 &&
+		    number_at(code + i + sizeof(subtract)) <= MOST)
+			return number_at(code + i + sizeof(subtract));
+	return MOST;
+}
+
+/* Behind the last of the stores into the part of the stack at %rsp + `at` that begin within
+ * the entry: a SIB byte and a displacement of 32 bits, whatever the instruction. Or 0.
  */
+static size_t last_store(const uint8_t *code, size_t from, uint32_t at)
+{
+	enum { RSP = 0x24, LINKED_LIMIT = 0x100 };
+	size_t end = 0;
+	for (size_t i = from; i < LINKED_LIMIT; i++)
+		if (code[i] == RSP && number_at(code + i + 1) == at)
+			end = i + 5;
+	return end;
+}
+
+/* Where the cframe has its frame: behind `lea at(%rsp), %reg`, `mov %reg, cframe(%rdi)` and
+ * the store to at + frame(%rsp). Some compilers do it another way; then the entry is all up to
+ * the first jump to an instruction's code, and the walk asks the registers.
+ */
+static uint32_t entry_bytes(const uint8_t *code, const struct walk_python *python)
+{
+	enum { FIRST_JUMP = 0xa0, MOST_BETWEEN = 0x40 };
+	for (size_t i = 0; i < FIRST_JUMP; i++) {
+		if (code[i] != 0x48 || code[i + 1] != 0x8d || (code[i + 2] & 0xc7) != 0x84 ||
+		    code[i + 3] != 0x24)
+			continue;
+		const uint32_t at = number_at(code + i + 4);
+		for (size_t k = i + 8; k < i + MOST_BETWEEN; k++) {
+			/* The same register is stored. */
+			if (code[k] != 0x48 || code[k + 1] != 0x89 ||
+			    code[k + 2] != (0x47 | (code[i + 2] & 0x38)) ||
+			    code[k + 3] != python->thread_frame)
+				continue;
+			const size_t frame = last_store(code, k, at + python->cframe_frame);
+			const size_t previous = last_store(code, k, at + python->cframe_previous);
+			if (frame)
+				return (uint32_t)(frame > previous ? frame : previous);
+		}
+	}
+	for (size_t i = FIRST_JUMP; i + 1 < ENTRY_LIMIT; i++)
+		/* jmp *%reg, jmp *(%reg, %reg, 8) */
+		if (code[i] == 0xff && ((code[i + 1] & 0xf8) == 0xe0 || code[i + 1] == 0x24))
+			return (uint32_t)i;
+	return ENTRY_LIMIT;
+}
+
 static void look_at_entry(const struct elf_image *elf, uint64_t eval_svma,
 			  struct walk_python *python)
 {
-	enum { SUBTRACT_LIMIT = 0x30, LINKED = 0xa0, ENTRY_LIMIT = 0x180 };
 	const struct bytes code = interp_bytes(elf, eval_svma, ENTRY_LIMIT);
-	const uint8_t subtract[] = { 0x48, 0x81, 0xec }; /* sub $imm32, %rsp */
 	python->eval_entry_bytes = ENTRY_LIMIT;
 	python->eval_stack_bytes = 4096;
 	if (code.size < ENTRY_LIMIT)
 		return;
-	for (size_t i = 0; i < SUBTRACT_LIMIT; i++) {
-		uint32_t bytes;
-		memcpy(&bytes, code.data + i + sizeof(subtract), sizeof(bytes));
-		if (memcmp(code.data + i, subtract, sizeof(subtract)) != 0 || bytes > 4096)
-			continue;
-		python->eval_stack_bytes = bytes;
-		break;
-	}
-	for (size_t i = LINKED; i + 1 < ENTRY_LIMIT; i++)
-		/* jmp *%reg, jmp *(%reg, %reg, 8) */
-		if (code.data[i] == 0xff &&
-		    ((code.data[i + 1] & 0xf8) == 0xe0 || code.data[i + 1] == 0x24)) {
-			python->eval_entry_bytes = (uint32_t)i;
-			return;
-		}
+	python->eval_stack_bytes = stack_bytes(code.data);
+	python->eval_entry_bytes = entry_bytes(code.data, python);
 }
 
 int interp_python(const struct elf_image *elf, const struct interp_object *object,

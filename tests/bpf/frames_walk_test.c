@@ -242,6 +242,46 @@ static uint64_t thread_of(struct fixture *fixture)
 	return word_at(fixture, values + key % 32 * 16 + 8);
 }
 
+static void poke(struct fixture *fixture, uint64_t avma, const void *data, size_t size)
+{
+	for (size_t i = 0; i < fixture->image.pieces.count; i++) {
+		struct image_piece *piece = &fixture->image.pieces.items[i];
+		if (avma >= piece->avma && avma - piece->avma + size <= piece->size)
+			memcpy(piece->data + (avma - piece->avma), data, size);
+	}
+	/* Where nothing was read before. */
+	image_add(&fixture->image, avma, data, size);
+}
+
+static void poke_word(struct fixture *fixture, uint64_t avma, uint64_t word)
+{
+	poke(fixture, avma, &word, sizeof(word));
+}
+
+static const char torn[] = "a call was just being made\t0";
+
+/* Makes of the innermost frame one that was just entered, as the version does it.
+ */
+static void link_entry(struct fixture *fixture, uint64_t cframe, uint64_t frame)
+{
+	const struct walk_python *python = &fixture->image.runtime.python;
+	const uint64_t caller = word_at(fixture, frame + python->frame_previous);
+	const uint64_t before = cframe + 0x1000; /* the cframe of the activation before */
+	const uint64_t shim = cframe + 0x20;
+	const uint8_t owner = python->owner_shim ? python->owner_shim : 1;
+	uint8_t made[80] = { 0 };
+	poke_word(fixture, cframe + python->cframe_previous, before);
+	poke_word(fixture, before + python->cframe_frame, caller);
+	if (python->style == WALK_PYTHON_CFRAME_ENTRY) {
+		poke(fixture, frame + python->frame_owner, &owner, 1);
+		return;
+	}
+	memcpy(made + python->frame_previous, &caller, sizeof(caller));
+	made[python->frame_owner] = owner;
+	poke(fixture, shim, made, sizeof(made));
+	poke_word(fixture, frame + python->frame_previous, shim);
+}
+
 static void check_torn(const char *path)
 {
 	struct fixture fixture;
@@ -252,21 +292,31 @@ static void check_torn(const char *path)
 	const uint64_t frame = word_at(&fixture, cframe + python->cframe_frame);
 
 	/* In the entry of the evaluator, with a cframe of this activation ... */
-	registers->ip = python->eval_avma + 0x50;
+	registers->ip = python->eval_avma + python->eval_entry_bytes - 1;
 	registers->sp = cframe - 0x80;
 	registers->si = registers->bx = registers->bp = 0;
-	assert_string_equal(walk_once(&fixture), "a call was just being made\t0");
-	/* ... that has the frame which is being entered, ... */
-	registers->si = frame;
-	assert_string_equal(walk_once(&fixture), fixture.image.expected);
+	assert_string_equal(walk_once(&fixture), torn);
 	/* ... or of the activation before, ... */
-	registers->si = 0;
 	registers->sp = cframe - python->eval_stack_bytes;
 	assert_string_equal(walk_once(&fixture), fixture.image.expected);
 	/* ... or elsewhere in the evaluator. */
 	registers->sp = cframe - 0x80;
 	registers->ip = python->eval_avma + python->eval_entry_bytes;
 	assert_string_equal(walk_once(&fixture), fixture.image.expected);
+
+	/* With the frame that is being entered, but not linked yet, ... */
+	registers->ip = python->eval_avma + python->eval_entry_bytes - 1;
+	registers->si = frame;
+	assert_string_equal(walk_once(&fixture), torn);
+	/* ... and linked: it is the first of its activation now, ... */
+	link_entry(&fixture, cframe, frame);
+	const char *line = walk_once(&fixture);
+	assert_true(is_beginning_of(line, fixture.image.expected));
+	assert_true(strncmp(line, "complete\t0\t", 11) == 0);
+	assert_non_null(strstr(line, "|1\t"));
+	/* ... and with a link left from another call. */
+	poke_word(&fixture, cframe + 0x1000 + python->cframe_frame, frame);
+	assert_string_equal(walk_once(&fixture), torn);
 	close_image(&fixture);
 }
 
@@ -317,9 +367,26 @@ static void test_too_deep(void **state)
 	close_image(&fixture);
 }
 
+/* A generator that is being entered has no caller yet. */
+static void test_unlinked_generator(void **state)
+{
+	struct fixture fixture;
+	(void)state;
+	open_image(&fixture, TEST_DATA "/frames/python3.13.image");
+	const struct walk_python *python = &fixture.image.runtime.python;
+	const uint64_t frame = word_at(&fixture, thread_of(&fixture) + python->thread_frame);
+	poke_word(&fixture, frame + python->frame_previous, 0);
+	const char *line = walk_once(&fixture);
+	assert_true(strncmp(line, torn, strlen(torn)) == 0);
+	assert_false(is_beginning_of(line, fixture.image.expected));
+	assert_int_equal(fixture.told.frames, 1);
+	close_image(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unlinked_generator),
 		cmocka_unit_test(test_images),
 		cmocka_unit_test(test_failing_reads),
 		cmocka_unit_test(test_definitions_are_tried_again),

@@ -53,6 +53,7 @@ static void check_frame(const struct python_version *version)
 #if PY_MINOR_VERSION < 13
 	CHECK(layout->thread_frame, PyThreadState, cframe);
 	CHECK(layout->cframe_frame, _PyCFrame, current_frame);
+	CHECK(layout->cframe_previous, _PyCFrame, previous);
 	CHECK(layout->frame_code, _PyInterpreterFrame, f_code);
 	CHECK(layout->frame_position, _PyInterpreterFrame, prev_instr);
 #else

@@ -201,6 +201,10 @@ static void describe(const struct live *live, const struct interp_process *proce
 		printf("# %s %s %s\n", interp_language_name(process->found[i].runtime.language),
 		       process->found[i].version,
 		       process->found[i].refusal ? process->found[i].refusal : "walked");
+	const struct walk_python *python = &process->walk.runtimes[0].python;
+	if (process->walk.runtimes[0].language == WALK_PYTHON)
+		printf("# entry_bytes %u\n# entry_stack %u\n", python->eval_entry_bytes,
+		       python->eval_stack_bytes);
 	printf("# samples %zu\n# joined %zu\n# stacks %zu\n# definitions %zu\n# frames %zu\n"
 	       "# undefined %zu\n# bad %zu\n# lost %zu\n# has_times %d\n"
 	       "# verified_instructions %u\n# instructions %u\n",

@@ -116,6 +116,7 @@ def check_ends(stacks):
 
 
 def check_calls(stacks, calls, lines, name_of):
+    without = 0
     for stack in stacks:
         if stack.end != "complete":
             continue
@@ -128,7 +129,11 @@ def check_calls(stacks, calls, lines, name_of):
                 f"{name} is not called from {caller}: {stack}"
         if lines and stack.frames:
             first, last = lines[names[0]]
-            assert first <= stack.frames[0].line <= last, f"not a line of {names[0]}: {stack}"
+            line = stack.frames[0].line
+            # Python's compiler gives some instructions no line: of handlers, of generators' entries.
+            without += line == 0 and first > 0
+            assert line == 0 or first <= line <= last, f"not a line of {names[0]}: {stack}"
+    assert without <= 0.02 * len(stacks), "too many samples without a line"
 
 
 def python_of(version):
