@@ -101,6 +101,14 @@ WALK_INLINE long walk_php_user(struct walk *walk, uint64_t frame_avma, uint64_t 
 	return ended;
 }
 
+/* A generator runs for somebody: one without a caller was not linked yet, or is not any more. */
+WALK_INLINE bool walk_php_ends(const struct walk *walk)
+{
+	uint32_t last = (uint32_t)walk->space->stack.frame_count - 1;
+	WALK_OPAQUE(last);
+	return last >= WALK_MAX_FRAMES || !(walk->space->frames[last].flags & WALK_FRAME_GENERATOR);
+}
+
 static long walk_php_step(uint32_t index, void *context)
 {
 	struct walk *walk = context;
@@ -108,7 +116,7 @@ static long walk_php_step(uint32_t index, void *context)
 	const uint64_t frame_avma = walk->at_avma;
 	(void)index;
 	if (!frame_avma)
-		return walk_end(walk, WALK_END_ROOT);
+		return walk_end(walk, walk_php_ends(walk) ? WALK_END_ROOT : WALK_END_TORN);
 	if (!walk_read_frame(walk, php->frame_bytes, frame_avma))
 		return walk_end(walk, WALK_END_READ_FRAME);
 	walk->at_avma = walk_frame_word(walk, php->frame_previous);
