@@ -1,5 +1,4 @@
 /* Offsets: php-src's Zend/zend_compile.h, zend_globals.h, zend.h and zend_types.h. */
-#include "base/number.h"
 #include "base/status.h"
 #include "interp/find.h"
 

@@ -222,8 +222,9 @@ bool interp_address_space(struct walk_process *walk, const char *stat)
 		if (*at != ' ')
 			return false;
 		at++;
-		if (i >= START_CODE)
-			fields[i] = strtoull(at, NULL, 10);
+		const struct bytes rest = { (const uint8_t *)at, strlen(at) };
+		if (i >= START_CODE && !number_read(rest, 10, &fields[i]))
+			return false;
 		at += strcspn(at, " ");
 	}
 	walk->start_code_avma = fields[START_CODE];

@@ -1,11 +1,11 @@
 /* Offsets: vm_core.h, method.h, iseq.h and include/ruby/internal/core/ of CRuby, as in
  * rb_mjit_min_header-3.1.2.h.
  */
+#include "base/number.h"
 #include "base/status.h"
 #include "interp/find.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct ruby_version {
 	unsigned major;
@@ -51,16 +51,16 @@ static const struct ruby_version *find_version(const struct elf_image *elf,
 					       const struct interp_symbol *symbol,
 					       struct interp_found *found)
 {
-	char *end;
+	uint32_t major;
+	uint32_t minor;
 	if (!symbol->is_there || symbol->size < 4 || symbol->size > INTERP_VERSION_SIZE)
 		return NULL;
 	const struct bytes told = interp_bytes(elf, symbol->value, symbol->size);
 	(void)snprintf(found->version, sizeof(found->version), "%.*s", (int)told.size,
 		       (const char *)told.data);
-	const unsigned long major = strtoul(found->version, &end, 10);
-	if (*end != '.')
+	const char *at = number_skip_u32(found->version, &major);
+	if (!at || at[0] != '.' || !number_skip_u32(at + 1, &minor))
 		return NULL;
-	const unsigned long minor = strtoul(end + 1, NULL, 10);
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		if (versions[i].major == major && versions[i].minor == minor)
 			return &versions[i];
