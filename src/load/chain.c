@@ -1,11 +1,15 @@
 /* A sample's callchain becomes a stack of the profile. Chains repeat, so each
  * distinct one (address space and words) is resolved once for as long as all
  * its frames stay what they are.
+ *
+ * The frames that an interpreter's walk found are words behind the chain's own: two
+ * of the stack (STACK_*), then three a frame, as they were written.
  */
 #include "load/chain.h"
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "load/merge.h"
 #include "os/random.h"
 
 #include <stdlib.h>
@@ -16,6 +20,10 @@ enum { WORD = sizeof(uint64_t), CHAIN_LIMIT = 8192, UNWIND_LIMIT = 512 };
  * it. The value is one that the kernel has no use for.
  */
 #define MARK_INTERPRETED ((uint64_t)-4000)
+
+enum { STACK_WORDS = 2, FRAME_WORDS = sizeof(struct walk_frame) / WORD };
+/* The first word of a stack is its runtime's number above its pid; of the second: */
+enum { STACK_LANGUAGE_SHIFT = 16, STACK_END_SHIFT = 24, STACK_BARE_SHIFT = 32 };
 
 /* A chain is known by two hashes of its words and its address space, not by the
  * words: to look at them again would double what a sample touches.
@@ -32,8 +40,10 @@ struct chain_cache {
 	VECTOR(struct cached_chain) later;
 	uint32_t last_id;
 	uint64_t seed;
-	VECTOR(uint32_t) frame_ids; /* of the chain being resolved */
-	VECTOR(uint8_t) built;      /* words of a chain that the sample had none of */
+	/* Of the chain being resolved: */
+	merge_units units;
+	VECTOR(uint32_t) frame_ids;
+	VECTOR(uint8_t) built; /* words of a chain that the sample had none of */
 };
 
 static uint64_t word_at(const uint8_t *words, size_t index)
@@ -99,15 +109,29 @@ static bool push_frames(struct load *load, uint32_t frame)
 	}
 }
 
-static int resolve_words(struct load *load, const struct perfdata_sample *sample,
-			 const struct chain *chain, struct cached_chain *made)
+/* Narrows what the chain holds for, and puts the frame behind the others. */
+static bool push_unit(struct load *load, const struct resolved *resolved, bool is_kernel,
+		      struct cached_chain *made)
 {
-	struct chain_cache *cache = load->chains;
+	struct merge_unit *unit = vector_push(&load->chains->units);
+	if (!unit)
+		return false;
+	*unit = (struct merge_unit){ .frame = resolved->frame, .is_kernel = is_kernel };
+	if (resolved->valid_from_ns > made->valid_from_ns)
+		made->valid_from_ns = resolved->valid_from_ns;
+	if (resolved->valid_to_ns < made->valid_to_ns)
+		made->valid_to_ns = resolved->valid_to_ns;
+	return true;
+}
+
+/* The native part of the words. */
+static int resolve_native(struct load *load, const struct perfdata_sample *sample,
+			  const struct chain *chain, struct cached_chain *made)
+{
 	struct address a = { .pid = sample->pid, .time_ns = sample->time_ns };
 	bool is_ours = true;
 	bool is_first = true;
 	a.is_kernel = sample->cpumode == PERFDATA_CPUMODE_KERNEL;
-	cache->frame_ids.count = 0;
 	for (size_t i = 0; i < chain->count; i++) {
 		a.avma = word_at(chain->words, i);
 		a.interpreted = 0;
@@ -128,13 +152,62 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 		is_first = false;
 		struct resolved frame;
 		const int got = load_resolve(load, &a, &frame);
-		if (got < 0 || !push_frames(load, frame.frame))
+		if (got < 0 || !push_unit(load, &frame, a.is_kernel, made))
 			return STATUS_NO_MEMORY;
-		if (frame.valid_from_ns > made->valid_from_ns)
-			made->valid_from_ns = frame.valid_from_ns;
-		if (frame.valid_to_ns < made->valid_to_ns)
-			made->valid_to_ns = frame.valid_to_ns;
 	}
+	return 0;
+}
+
+static void read_stack(const uint8_t *words, struct stacks_item *item)
+{
+	const uint64_t place = word_at(words, 0);
+	const uint64_t about = word_at(words, 1);
+	*item = (struct stacks_item){
+		.pid = (uint32_t)place,
+		.runtime = (uint32_t)(place >> 32),
+		.frame_count = (uint16_t)about,
+		.language = (uint8_t)(about >> STACK_LANGUAGE_SHIFT),
+		.end = (uint8_t)(about >> STACK_END_SHIFT),
+		.is_bare = about >> STACK_BARE_SHIFT & 1,
+		/* Built words are aligned. */
+		.frames = (const void *)(words + (size_t)STACK_WORDS * WORD),
+	};
+}
+
+static int merge_stacks(struct load *load, const struct perfdata_sample *sample,
+			const struct chain *chain)
+{
+	const struct merge_native native = {
+		.space = chain->space,
+		.time_ns = sample->time_ns,
+		.is_cut = chain->end != PROFILE_END_NOT_DUMPED && chain->end != PROFILE_END_WHOLE,
+	};
+	for (size_t at = 0; at < chain->stack_words;) {
+		struct stacks_item item;
+		read_stack(chain->words + (chain->count + at) * WORD, &item);
+		const int got = merge_stack(load, &item, &native, &load->chains->units);
+		if (got < 0)
+			return got;
+		at += STACK_WORDS + (size_t)FRAME_WORDS * item.frame_count;
+	}
+	return 0;
+}
+
+static int resolve_words(struct load *load, const struct perfdata_sample *sample,
+			 const struct chain *chain, struct cached_chain *made)
+{
+	struct chain_cache *cache = load->chains;
+	cache->frame_ids.count = 0;
+	cache->units.count = 0;
+	int got = resolve_native(load, sample, chain, made);
+	if (got == 0)
+		got = merge_stacks(load, sample, chain);
+	if (got < 0)
+		return got;
+	const size_t count = chain->is_innermost && cache->units.count ? 1 : cache->units.count;
+	for (size_t i = 0; i < count; i++)
+		if (!push_frames(load, cache->units.items[i].frame))
+			return STATUS_NO_MEMORY;
 	made->stack = profile_add_ended_stack(load->profile, cache->frame_ids.items,
 					      (uint32_t)cache->frame_ids.count, chain->end);
 	made->is_early =
@@ -183,16 +256,43 @@ static size_t words_to_first(const uint8_t *words, size_t count)
 	return 0;
 }
 
+static size_t words_of(const struct stacks_found *stacks)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < stacks->count; i++)
+		count += STACK_WORDS + (size_t)FRAME_WORDS * stacks->items[i].frame_count;
+	return count;
+}
+
+static void put_stacks(uint8_t *words, const struct stacks_found *stacks, struct chain *chain)
+{
+	size_t at = chain->count;
+	for (size_t i = 0; i < stacks->count; i++) {
+		const struct stacks_item *item = &stacks->items[i];
+		put_word(words, at++, (uint64_t)item->runtime << 32 | item->pid);
+		put_word(words, at++,
+			 item->frame_count | (uint64_t)item->language << STACK_LANGUAGE_SHIFT |
+			     (uint64_t)item->end << STACK_END_SHIFT |
+			     (uint64_t)item->is_bare << STACK_BARE_SHIFT);
+		if (item->frame_count)
+			memcpy(words + at * WORD, item->frames,
+			       item->frame_count * sizeof(*item->frames));
+		at += (size_t)FRAME_WORDS * item->frame_count;
+	}
+	chain->stack_words = at - chain->count;
+}
+
 /* A sample without a chain, or whose user stack was dumped rather than walked,
- * still says where it was.
+ * still says where it was. Frames of interpreters come behind what it has.
  */
 static bool build_words(struct load *load, const struct perfdata_sample *sample,
-			struct chain *chain)
+			const struct stacks_found *stacks, struct chain *chain)
 {
 	struct chain_cache *cache = load->chains;
 	size_t count = chain->count;
 	cache->built.count = 0;
-	if (!vector_reserve(&cache->built, (count + 3 + (size_t)3 * UNWIND_LIMIT) * WORD))
+	if (!vector_reserve(&cache->built,
+			    (count + 3 + (size_t)3 * UNWIND_LIMIT + words_of(stacks)) * WORD))
 		return false;
 	uint8_t *words = cache->built.items;
 	if (count)
@@ -202,7 +302,8 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	uint64_t about[UNWIND_LIMIT];
 	struct unwound addresses = { .avmas = avmas,
 				     .words = about,
-				     .limit = load->options.innermost ? 1 : UNWIND_LIMIT };
+				     .limit =
+					 chain->is_innermost && !stacks->count ? 1 : UNWIND_LIMIT };
 	const size_t unwound =
 	    has_user_part(words, count) ? 0 : load_unwound_words(load, sample, &addresses);
 	if (!count && (is_kernel || !unwound)) {
@@ -226,6 +327,7 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	chain->words = words;
 	chain->is_built = true;
 	chain->count = count;
+	put_stacks(words, stacks, chain);
 	return true;
 }
 
@@ -250,18 +352,24 @@ int chain_prepare(struct load *load, const struct perfdata_sample *sample, uint3
 	struct chain_cache *cache = load->chains;
 	if (!cache || !grow(cache))
 		return STATUS_NO_MEMORY;
-	*chain =
-	    (struct chain){ .words = sample->chain, .count = sample->chain_count, .space = space };
+	*chain = (struct chain){ .words = sample->chain,
+				 .count = sample->chain_count,
+				 .space = space,
+				 .is_innermost = load->options.innermost };
 	if (chain->count > CHAIN_LIMIT)
 		chain->count = CHAIN_LIMIT;
-	const bool is_innermost = load->options.innermost;
-	if (is_innermost)
+	struct stacks_found stacks;
+	const bool has_stacks = stacks_take(load, sample, &stacks);
+	/* Which of an interpreter's frames is innermost is found from all of the stack. */
+	const bool is_short = chain->is_innermost && !has_stacks;
+	if (is_short)
 		chain->count = words_to_first(chain->words, chain->count);
-	const bool has_more = sample->user_regs_abi && !is_innermost;
-	if ((!chain->count || has_more) && !build_words(load, sample, chain))
+	const bool has_more = sample->user_regs_abi && !is_short;
+	if ((!chain->count || has_more || has_stacks) && !build_words(load, sample, &stacks, chain))
 		return STATUS_NO_MEMORY;
-	chain->hash = hash_wide(chain->words, chain->count * WORD,
-				cache->seed + space + ((uint64_t)chain->end << 32));
+	const uint64_t kind = (uint64_t)chain->stack_words << 40 | (uint64_t)chain->end << 32;
+	chain->hash = hash_wide(chain->words, (chain->count + chain->stack_words) * WORD,
+				cache->seed + space + kind);
 	__builtin_prefetch(&cache->slots[chain->hash.low & (cache->slot_count - 1)]);
 	return 0;
 }
@@ -305,6 +413,7 @@ void load_chains_free(struct load *load)
 	if (!load->chains)
 		return;
 	vector_clear(&load->chains->later);
+	vector_clear(&load->chains->units);
 	vector_clear(&load->chains->frame_ids);
 	vector_clear(&load->chains->built);
 	free(load->chains->slots);

@@ -12,6 +12,9 @@ struct chain {
 	uint32_t space;
 	bool is_built;    /* the words lie in the cache, until the next chain_prepare() */
 	size_t own_words; /* that many of the last were made here, not read */
+	/* Behind them the frames of interpreters: see chain.c. */
+	size_t stack_words;
+	bool is_innermost; /* nothing but its first address is wanted */
 	enum profile_end end;
 	struct hash_wide hash;
 };

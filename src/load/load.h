@@ -40,6 +40,7 @@ struct load_options {
 	bool keep_code;      /* what code.h tells will be asked for */
 	bool lines;          /* give frames their source lines */
 	bool inlines;        /* and frames to functions that were inlined there */
+	bool native_frames;  /* show what interprets, too, where the frames it runs are known */
 	bool innermost;      /* stacks end where the sample was: no callers */
 	bool fetches_debug;  /* asks $DEBUGINFOD_URLS for debug files that are not here */
 	/* Samples that are kept; NULL or 0 keeps all. */

@@ -148,6 +148,9 @@ struct source_folder {
 };
 
 struct chain_cache;
+struct merge_cache;
+struct stacks;
+struct walked_cache;
 struct frame_cache;
 struct place_cache;
 struct thread_cache;
@@ -198,10 +201,15 @@ struct load {
 	struct place_cache *places; /* NULL: nothing was unwound yet */
 	VECTOR(struct piece_table) piece_tables;
 	struct idmap table_of_piece; /* by piece: index + 1 */
+	struct stacks *stacks; /* NULL: no frames of interpreters were read yet */
+	bool has_outputs;      /* some event may be theirs */
+	size_t events_seen;    /* of those that were asked whether they are */
 	/* While samples are walked. */
 	struct profile *profile;
 	struct chain_cache *chains;
 	struct tally *tally;
+	struct merge_cache *merge;
+	struct walked_cache *walked;
 	struct frame_cache *frames;
 	struct thread_cache *threads;
 	VECTOR(struct code_function) code_functions;
@@ -286,6 +294,11 @@ struct address {
 	uint64_t interpreted;
 };
 int load_resolve(struct load *load, const struct address *address, struct resolved *resolved);
+/* Adds a frame; `early_load_ns` is when its code was announced, if that was too late. Returns 0 or
+ * STATUS_NO_MEMORY, also where `made` has no function for lack of memory.
+ */
+int load_put_frame(struct load *load, const struct profile_frame *made, uint64_t early_load_ns,
+		   uint32_t *id);
 /* Who speaks for an address of user space. */
 enum speaker {
 	SPEAKER_NONE,

@@ -172,6 +172,15 @@ uint32_t naming_of_method(struct load *load, struct interpreted_method *method, 
 	return id;
 }
 
+uint32_t naming_of_walked(struct load *load, const struct profile_function *function)
+{
+	const uint32_t id =
+	    put_function(load, function, &(struct origin){ .kind = ORIGIN_INTERPRETED });
+	if (id != INTERN_NONE)
+		load->profile->functions.items[id].version = 0;
+	return id;
+}
+
 /* What the functions of one object have in common. */
 struct owner {
 	uint32_t name; /* string of the profile */

@@ -16,6 +16,8 @@ uint32_t naming_of_inlined_symbol(struct load *load, uint32_t object, uint32_t a
 				  const char *name);
 /* A function that an interpreter ran. */
 uint32_t naming_of_method(struct load *load, struct interpreted_method *method, struct bytes name);
+/* One that the walk of an interpreter told of (walked.h): whole, but for what it came from. */
+uint32_t naming_of_walked(struct load *load, const struct profile_function *function);
 uint32_t naming_of_symbol(struct load *load, uint32_t object, const struct symbol *symbol);
 uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const char *module);
 

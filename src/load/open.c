@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "format/perfdata/features.h"
 #include "load/bpf_code.h"
+#include "load/stacks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -114,6 +115,7 @@ void load_close(struct load *load)
 	if (load->kallsyms != load->running_kallsyms)
 		symbol_table_free(load->kallsyms);
 	bpf_code_free(load);
+	stacks_free(load);
 	symbol_table_free(load->running_kallsyms);
 	for (size_t i = 0; i < load->processes.count; i++) {
 		address_index_clear(&load->processes.items[i].loaded);

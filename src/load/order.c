@@ -46,12 +46,12 @@ void order_free(struct order *order)
 	free(order);
 }
 
-int order_put(struct order *order, const struct perfdata_record *record)
+int order_put_at(struct order *order, const struct perfdata_record *record, uint64_t time_ns)
 {
 	struct item *item = vector_push(&order->items);
 	if (!item)
 		return STATUS_NO_MEMORY;
-	item->time_ns = perfdata_record_time_ns(order->perf, record);
+	item->time_ns = time_ns;
 	item->record = *record;
 	if (item->time_ns > order->latest_ns)
 		order->latest_ns = item->time_ns;
@@ -63,6 +63,11 @@ int order_put(struct order *order, const struct perfdata_record *record)
 	memcpy(copy, record->body.data, record->body.size);
 	item->record.body.data = copy;
 	return 0;
+}
+
+int order_put(struct order *order, const struct perfdata_record *record)
+{
+	return order_put_at(order, record, perfdata_record_time_ns(order->perf, record));
 }
 
 /* Where the run that starts at `at` stops ascending. */

@@ -25,6 +25,10 @@ struct order *order_new(struct perfdata *perf,
 			int (*give)(void *context, const struct perfdata_record *record),
 			void *context);
 int order_put(struct order *order, const struct perfdata_record *record);
+/* For one that belongs elsewhere than its own time says. Of equal times what was put first comes
+ * first.
+ */
+int order_put_at(struct order *order, const struct perfdata_record *record, uint64_t time_ns);
 int order_round(struct order *order);
 int order_flush(struct order *order);
 void order_free(struct order *order);

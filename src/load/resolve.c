@@ -312,8 +312,8 @@ static void answer_kernel(struct load *load, const struct address *a, struct ans
 	}
 }
 
-static int put_frame(struct load *load, const struct profile_frame *made, uint64_t early_load_ns,
-		     uint32_t *id)
+int load_put_frame(struct load *load, const struct profile_frame *made, uint64_t early_load_ns,
+		   uint32_t *id)
 {
 	struct profile_frame *frame = vector_push(&load->profile->frames);
 	uint64_t *load_ns = vector_push(&load->frame_load_ns);
@@ -328,10 +328,10 @@ static int put_frame(struct load *load, const struct profile_frame *made, uint64
 /* *id is the innermost one: from it the others are found. */
 static int put_frames(struct load *load, struct answer *answer, uint32_t *id)
 {
-	int got = put_frame(load, &answer->frame, answer->load_ns, id);
+	int got = load_put_frame(load, &answer->frame, answer->load_ns, id);
 	for (uint32_t i = 0; got == 0 && i < answer->inlined_count; i++) {
 		answer->inlined[i].inlined_into = *id + 1;
-		got = put_frame(load, &answer->inlined[i], answer->load_ns, id);
+		got = load_put_frame(load, &answer->inlined[i], answer->load_ns, id);
 	}
 	return got;
 }

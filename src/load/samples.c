@@ -2,8 +2,10 @@
 #include "load/load_internal.h"
 
 #include "base/status.h"
+#include "load/merge.h"
 #include "load/naming.h"
 #include "load/order.h"
+#include "load/stacks.h"
 #include "load/tally.h"
 
 #include <stdio.h>
@@ -116,8 +118,11 @@ static int sum_up(struct load *load, const struct perfdata_record *record)
 	struct perfdata_sample *sample = tally_next(load);
 	if (!sample)
 		return STATUS_NO_MEMORY;
-	if (perfdata_decode_sample(load->perf, record, sample) < 0 ||
-	    !is_in_time(load, sample->time_ns))
+	if (perfdata_decode_sample(load->perf, record, sample) < 0)
+		return 0;
+	if (stacks_is_record(load, sample))
+		return stacks_keep(load, sample);
+	if (!is_in_time(load, sample->time_ns))
 		return 0;
 	const int got = find_thread(load, sample, &thread);
 	if (got < 0 || !thread->is_wanted)
@@ -157,6 +162,8 @@ static int end(struct load *load, int result)
 	naming_clear(load);
 	tally_free(load);
 	load_chains_free(load);
+	stacks_forget(load);
+	merge_free(load);
 	load_frames_free(load);
 	vector_clear(&load->frame_load_ns);
 	free(load->threads);
@@ -190,8 +197,11 @@ static int give(void *context, const struct perfdata_record *record)
 	struct load *load = receiver->load;
 	struct perfdata_sample sample;
 	struct thread_entry *thread;
-	if (perfdata_decode_sample(load->perf, record, &sample) < 0 ||
-	    !is_in_time(load, sample.time_ns))
+	if (perfdata_decode_sample(load->perf, record, &sample) < 0)
+		return 0;
+	if (stacks_is_record(load, &sample))
+		return stacks_keep(load, &sample);
+	if (!is_in_time(load, sample.time_ns))
 		return 0;
 	int got = find_thread(load, &sample, &thread);
 	if (got < 0 || !thread->is_wanted)
@@ -228,7 +238,8 @@ int load_samples(struct load *load, struct profile *profile,
 		if (record.type == PERFDATA_FINISHED_ROUND && order)
 			got = order_round(order);
 		else if (record.type == PERFDATA_SAMPLE)
-			got = order ? order_put(order, &record) : give(&receiver, &record);
+			got = order ? order_put_at(order, &record, stacks_time_ns(load, &record))
+				    : give(&receiver, &record);
 	}
 	if (got == 0 && order)
 		got = order_flush(order);

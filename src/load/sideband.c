@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "load/bpf_code.h"
+#include "load/stacks.h"
 
 typedef int take_record(struct load *load, const struct perfdata_record *record);
 
@@ -224,14 +225,20 @@ static take_record *const takers[] = {
 };
 
 /* Only a walk in time order needs to know whether the file is in it already. */
-static void take_sample(struct load *load, const struct perfdata_record *record)
+static void note_order(struct load *load, const struct perfdata_record *record)
 {
-	load->sample_count++;
 	if (!load->options.in_order || !load->samples_are_sorted)
 		return;
-	const uint64_t time_ns = perfdata_record_time_ns(load->perf, record);
+	const uint64_t time_ns = stacks_time_ns(load, record);
 	load->samples_are_sorted = time_ns >= load->last_sample_ns;
 	load->last_sample_ns = time_ns;
+}
+
+static int take_sample(struct load *load, const struct perfdata_record *record)
+{
+	load->sample_count++;
+	note_order(load, record);
+	return stacks_define(load, record);
 }
 
 int load_sideband(struct load *load)
@@ -241,7 +248,9 @@ int load_sideband(struct load *load)
 	load->samples_are_sorted = true;
 	while ((got = perfdata_next(load->perf, &record)) > 0) {
 		if (record.type == PERFDATA_SAMPLE) {
-			take_sample(load, &record);
+			got = take_sample(load, &record);
+			if (got < 0)
+				return got;
 			continue;
 		}
 		if (record.type >= sizeof(takers) / sizeof(takers[0]) || !takers[record.type])

@@ -16,26 +16,28 @@
 #include "base/bytes.h"
 #include "base/sink.h"
 
-#define RUNTIME_LIST(X)     \
-	X(UNKNOWN, "")      \
-	X(NATIVE, "native") \
-	X(KERNEL, "kernel") \
-	X(BPF, "bpf")       \
-	X(V8, "v8")         \
-	X(JSC, "jsc")       \
-	X(JVM, "jvm")       \
-	X(DOTNET, "dotnet") \
-	X(MONO, "mono")     \
-	X(PHP, "php")       \
-	X(ERLANG, "erlang") \
-	X(PYTHON, "python") \
-	X(PYPY, "pypy")     \
-	X(RUBY, "ruby")     \
-	X(LUAJIT, "luajit") \
-	X(LLVM, "llvm")     \
-	X(JULIA, "julia")   \
-	X(GUILE, "guile")   \
-	X(WASM, "wasm")     \
+#define RUNTIME_LIST(X)               \
+	X(UNKNOWN, "")                \
+	X(NATIVE, "native")           \
+	X(KERNEL, "kernel")           \
+	X(BPF, "bpf")                 \
+	X(V8, "v8")                   \
+	X(JSC, "jsc")                 \
+	X(JVM, "jvm")                 \
+	X(DOTNET, "dotnet")           \
+	X(MONO, "mono")               \
+	X(PHP, "php")                 \
+	X(ERLANG, "erlang")           \
+	X(PYTHON, "python")           \
+	X(PYPY, "pypy")               \
+	X(RUBY, "ruby")               \
+	X(PERL, "perl")               \
+	X(LUAJIT, "luajit")           \
+	X(LLVM, "llvm")               \
+	X(JULIA, "julia")             \
+	X(GUILE, "guile")             \
+	X(WASM, "wasm")               \
+	X(INTERPRETER, "interpreter") \
 	X(JIT, "jit")
 
 enum runtime {

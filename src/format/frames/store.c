@@ -81,6 +81,7 @@ static struct entry *put(struct frames_store *store, const struct walk_key *key)
 		return NULL;
 	entry->code.key = *key;
 	entry->next = *first;
+	entry->code.number = (uint32_t)store->entries.count - 1;
 	*first = (uint32_t)store->entries.count;
 	return entry;
 }
@@ -155,6 +156,7 @@ static int define(struct frames_store *store, const struct frames_record *record
 	if (!entry)
 		return STATUS_NO_MEMORY;
 	made.next = entry->next;
+	made.code.number = entry->code.number;
 	*entry = made;
 	return 0;
 }

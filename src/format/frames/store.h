@@ -26,6 +26,7 @@ struct frames_code {
 	uint8_t kind;       /* enum walk_code_kind */
 	uint8_t table_kind; /* enum walk_table_kind */
 	bool is_whole;      /* nothing of it was unreadable */
+	uint32_t number;    /* of those of the store, from 0 */
 	int32_t first_line; /* 0: unknown */
 	const char *name;   /* UTF-8, as all texts; "" where there is none */
 	const char *owner;
