@@ -50,3 +50,20 @@ enum evaluator_role evaluator_role(const char *symbol, enum walk_language *langu
 	*language = WALK_NO_LANGUAGE;
 	return EVALUATOR_NONE;
 }
+
+enum evaluator_role evaluator_role_of_code(const char *runtime, enum walk_language *language)
+{
+	static const struct evaluator RUNTIMES[] = {
+		{ "php", EVALUATOR_COMPILED, WALK_PHP },
+		{ "ruby", EVALUATOR_ENTERED, WALK_RUBY },
+		{ "python", EVALUATOR_TRAMPOLINE, WALK_PYTHON },
+	};
+	for (size_t i = 0; i < sizeof(RUNTIMES) / sizeof(RUNTIMES[0]); i++) {
+		if (strcmp(RUNTIMES[i].name, runtime) != 0)
+			continue;
+		*language = RUNTIMES[i].language;
+		return RUNTIMES[i].role;
+	}
+	*language = WALK_NO_LANGUAGE;
+	return EVALUATOR_NONE;
+}

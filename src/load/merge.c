@@ -10,8 +10,9 @@
 
 /* Kept while a profile is filled. */
 struct merge_cache {
-	VECTOR(uint8_t) roles;  /* by function: 0 is not looked at; else see role_of() */
-	struct idmap explained; /* by (frame, reason): frame + 1 */
+	VECTOR(uint8_t) roles;   /* by function: 0 is not looked at; else see role_of() */
+	struct idmap explained;  /* by (frame, reason): frame + 1 */
+	struct idmap with_lines; /* by (frame, frame of an interpreter): frame + 1 */
 	merge_units merged;
 };
 
@@ -30,26 +31,41 @@ struct work {
 	size_t tail; /* where what starts programs begins, outside of all evaluators */
 };
 
-/* The role that the function of an address has for the interpreter; that of the frame around all
- * that was inlined there.
- */
+/* The outermost of what was inlined at an address: whose code it is. */
+static const struct profile_frame *frame_around(const struct work *work, size_t index)
+{
+	const struct profile_frame *frames = work->load->profile->frames.items;
+	const struct profile_frame *frame = &frames[work->units->items[index].frame];
+	while (frame->inlined_into)
+		frame = &frames[frame->inlined_into - 1];
+	return frame;
+}
+
+static const struct profile_function *function_at(const struct work *work, size_t index)
+{
+	return &work->load->profile->functions.items[frame_around(work, index)->function];
+}
+
+static uint8_t look_up_role(const struct profile *profile, const struct profile_frame *frame)
+{
+	const struct profile_function *function = &profile->functions.items[frame->function];
+	enum walk_language language;
+	const enum evaluator_role role =
+	    frame->is_jit
+		? evaluator_role_of_code(profile_text(profile, function->runtime), &language)
+		: evaluator_role(profile_text(profile, function->raw_name), &language);
+	return (uint8_t)((role + 1u) | (uint8_t)language << LANGUAGE_SHIFT);
+}
+
+/* What the code at an address is for the interpreter. */
 static enum evaluator_role role_of(const struct work *work, size_t index)
 {
-	const struct merge_unit *unit = &work->units->items[index];
-	const struct profile *profile = work->load->profile;
-	const struct profile_frame *frame = &profile->frames.items[unit->frame];
-	if (unit->is_kernel)
-		return EVALUATOR_NONE;
-	while (frame->inlined_into)
-		frame = &profile->frames.items[frame->inlined_into - 1];
+	const struct profile_frame *frame = frame_around(work, index);
 	uint8_t *known = &work->cache->roles.items[frame->function];
-	if (!*known) {
-		const uint32_t name = profile->functions.items[frame->function].raw_name;
-		enum walk_language language;
-		const enum evaluator_role role =
-		    evaluator_role(profile_text(profile, name), &language);
-		*known = (uint8_t)((role + 1u) | (uint8_t)language << LANGUAGE_SHIFT);
-	}
+	if (work->units->items[index].is_kernel)
+		return EVALUATOR_NONE;
+	if (!*known)
+		*known = look_up_role(work->load->profile, frame);
 	const enum evaluator_role role = (enum evaluator_role)((*known & ROLE_MASK) - 1);
 	const bool is_ours = *known >> LANGUAGE_SHIFT == work->item->language;
 	return is_ours || role == EVALUATOR_START ? role : EVALUATOR_NONE;
@@ -95,21 +111,25 @@ static void find_evaluators(struct work *work)
 		const enum evaluator_role role = role_of(work, i);
 		if (role == EVALUATOR_START && work->tail > i)
 			work->tail = i;
-		else if (role == EVALUATOR_ACTIVATION) {
+		else if (role == EVALUATOR_ACTIVATION || role == EVALUATOR_COMPILED) {
 			work->evaluators++;
 			work->tail = work->units->count;
 		}
 	}
 }
 
-/* The group of the innermost evaluator. Both whole, they are aligned at the root. */
+/* The group of the innermost evaluator. Both whole, they are aligned at the root; PHP links a frame
+ * before it enters what will run it.
+ */
 static ptrdiff_t first_group(const struct work *work)
 {
 	const ptrdiff_t more = work->group_count - (ptrdiff_t)work->evaluators;
 	const bool is_whole = !work->native->is_cut && work->item->end == WALK_END_ROOT;
 	if (!is_whole || !work->evaluators)
 		return 0;
-	return more == -1 || (more == 1 && work->item->is_bare) ? more : 0;
+	if (more == 1)
+		return work->item->is_bare || work->item->language == WALK_PHP;
+	return more == -1 ? more : 0;
 }
 
 static bool put(const struct work *work, uint32_t frame, bool is_kernel)
@@ -204,53 +224,166 @@ static bool put_without_group(const struct work *work, size_t index, ptrdiff_t g
 	return id != INTERN_NONE && put(work, id, false);
 }
 
-/* An evaluator, with its parts from `parts` on. */
-static bool put_activation(struct work *work, size_t parts, size_t index)
+/* Does the name of compiled code, which may say more, tell of the same function? */
+static bool is_name_of(const char *compiled, const char *name)
+{
+	const size_t size = strlen(name);
+	return size && strncmp(compiled, name, size) == 0 &&
+	       (!compiled[size] || compiled[size] == ' ');
+}
+
+static bool is_function(const struct work *work, size_t index, uint32_t frame)
+{
+	const struct profile *profile = work->load->profile;
+	const struct frames_code *code =
+	    stacks_code(work->load, work->item, &work->item->frames[frame]);
+	const char *compiled = profile_text(profile, function_at(work, index)->name);
+	const size_t owner = code ? strlen(code->owner) : 0;
+	if (!code)
+		return false;
+	if (owner && strncmp(compiled, code->owner, owner) == 0 &&
+	    strncmp(compiled + owner, "::", 2) == 0)
+		compiled += owner + 2;
+	return is_name_of(compiled, code->name);
+}
+
+/* Compiled code that has called something: it has left the line where frames have it. */
+static int with_line(const struct work *work, size_t index, uint32_t frame, uint32_t *id)
+{
+	struct load *load = work->load;
+	*id = work->units->items[index].frame;
+	const struct profile_frame *compiled = &load->profile->frames.items[*id];
+	if (!load->options.lines || compiled->line || compiled->inlined_into || index == 0 ||
+	    work->units->items[index - 1].is_kernel)
+		return 0;
+	uint32_t told;
+	const int got = walked_frame(load, work->item, &work->item->frames[frame], &told);
+	uint32_t *known =
+	    got < 0 ? NULL : idmap_put(&work->cache->with_lines, (uint64_t)*id << 32 | told);
+	if (!known)
+		return STATUS_NO_MEMORY;
+	if (!*known) {
+		struct profile_frame copy = load->profile->frames.items[*id];
+		copy.file = load->profile->frames.items[told].file;
+		copy.line = load->profile->frames.items[told].line;
+		if (load_put_frame(load, &copy, load->frame_load_ns.items[*id], id) < 0)
+			return STATUS_NO_MEMORY;
+		*known = *id + 1;
+	}
+	*id = *known - 1;
+	return 0;
+}
+
+/* Compiled code stands for the first frame of a group, where that is its function. */
+static bool put_compiled(const struct work *work, size_t index, ptrdiff_t group)
+{
+	uint32_t first = begin_of(work, group);
+	while (first + 1 < work->ends[group] && work->item->frames[first].flags & WALK_FRAME_NATIVE)
+		first++;
+	uint32_t id = work->units->items[index].frame;
+	const bool is_same = is_function(work, index, first);
+	if (is_same && with_line(work, index, first, &id) < 0)
+		return false;
+	if (!put(work, id, false))
+		return false;
+	for (uint32_t i = begin_of(work, group); i < work->ends[group]; i++)
+		if (!(is_same && i == first) && !put_frame(work, i, true))
+			return false;
+	return true;
+}
+
+/* What runs one activation, innermost first, and what it is for. */
+struct activation {
+	size_t first;
+	size_t evaluator; /* the last one */
+	size_t compiled;  /* index + 1; 0: none */
+};
+
+static bool is_unknown(const struct work *work, size_t index)
+{
+	return !work->units->items[index].is_kernel && function_at(work, index)->is_unknown;
+}
+
+/* False where there is none at `first`: then `evaluator` is behind the parts of one. */
+static bool find_activation(const struct work *work, size_t first, struct activation *found)
+{
+	const size_t count = work->units->count;
+	size_t at = first;
+	*found = (struct activation){ .first = first };
+	for (; at < count; at++) {
+		const enum evaluator_role role = role_of(work, at);
+		if (role == EVALUATOR_COMPILED || (role == EVALUATOR_ENTERED && !found->compiled))
+			found->compiled = at + 1;
+		else if (role != EVALUATOR_PART && !(found->compiled && is_unknown(work, at)))
+			break;
+		if (role == EVALUATOR_COMPILED)
+			break;
+	}
+	found->evaluator = at;
+	return at < count && (role_of(work, at) == EVALUATOR_ACTIVATION ||
+			      role_of(work, at) == EVALUATOR_COMPILED);
+}
+
+static bool put_activation(struct work *work, const struct activation *a)
 {
 	const ptrdiff_t group = work->next_group++;
-	if (!has_frames(work, group))
-		return put_units(work, parts, index) && put_without_group(work, index, group);
-	if (work->load->options.native_frames && !put_units(work, parts, index + 1))
-		return false;
-	return put_group(work, group, true);
+	if (!has_frames(work, group)) {
+		if (a->compiled)
+			return put_units(work, a->first, a->evaluator + 1);
+		return put_units(work, a->first, a->evaluator) &&
+		       put_without_group(work, a->evaluator, group);
+	}
+	if (work->load->options.native_frames)
+		return put_units(work, a->first, a->evaluator + 1) && put_group(work, group, true);
+	return a->compiled ? put_compiled(work, a->compiled - 1, group)
+			   : put_group(work, group, true);
 }
 
 /* Groups that no evaluator is there for. */
 static bool put_rest(struct work *work)
 {
-	ptrdiff_t group = work->next_group > 0 ? work->next_group : 0;
-	for (; group < work->group_count; group++)
+	const ptrdiff_t first = work->next_group > 0 ? work->next_group : 0;
+	const size_t before = work->cache->merged.count;
+	for (ptrdiff_t group = first; group < work->group_count; group++)
 		if (!put_group(work, group, false))
 			return false;
-	return true;
+	if (!work->evaluators || work->cache->merged.count == before)
+		return true;
+	struct merge_unit *unit = &work->cache->merged.items[before];
+	unit->frame = explained(work, unit->frame, "what interprets it is not on the native stack");
+	return unit->frame != INTERN_NONE;
 }
 
 /* Parts whose evaluator is not on the native stack: it was not recorded, or cut. */
-static bool are_hidden(const struct work *work, size_t behind)
+static bool are_hidden(const struct work *work, const struct activation *a)
 {
-	return behind == work->tail && !work->load->options.native_frames &&
-	       work->next_group >= 0 && work->next_group < work->group_count;
+	return a->evaluator > a->first && !a->compiled && a->evaluator == work->tail &&
+	       !work->load->options.native_frames && work->next_group >= 0 &&
+	       work->next_group < work->group_count;
 }
 
 static bool merge(struct work *work)
 {
 	const size_t count = work->units->count;
-	size_t at;
-	for (size_t i = 0; i < count; i = at + 1) {
-		at = i;
+	for (size_t i = 0; i < count;) {
+		struct activation a;
 		if (i == work->tail && !put_rest(work))
 			return false;
-		while (at < count && role_of(work, at) == EVALUATOR_PART)
-			at++;
-		if (at < count && role_of(work, at) == EVALUATOR_ACTIVATION) {
-			if (!put_activation(work, i, at))
+		if (find_activation(work, i, &a)) {
+			if (!put_activation(work, &a))
 				return false;
-		} else if (at > i) {
-			if (!are_hidden(work, at) && !put_units(work, i, at))
-				return false;
-			at--;
+			i = a.evaluator + 1;
+			/* The frames say more than a trampoline that was made for one of them. */
+			if (i < count && role_of(work, i) == EVALUATOR_TRAMPOLINE &&
+			    has_frames(work, work->next_group - 1) &&
+			    !work->load->options.native_frames)
+				i++;
+		} else if (are_hidden(work, &a)) {
+			i = a.evaluator;
 		} else if (!put_units(work, i, i + 1)) {
 			return false;
+		} else {
+			i++;
 		}
 	}
 	return work->tail < count || put_rest(work);
@@ -289,6 +422,7 @@ void merge_free(struct load *load)
 	vector_clear(&load->merge->roles);
 	vector_clear(&load->merge->merged);
 	idmap_clear(&load->merge->explained);
+	idmap_clear(&load->merge->with_lines);
 	free(load->merge);
 	load->merge = NULL;
 }
