@@ -28,7 +28,8 @@ struct work {
 	ptrdiff_t group_count;
 	ptrdiff_t next_group; /* of the next evaluator; below 0: it has none */
 	size_t evaluators;
-	size_t tail; /* where what starts programs begins, outside of all evaluators */
+	bool has_callers; /* there is more than where the sample was */
+	size_t tail;      /* where what starts programs begins, outside of all evaluators */
 };
 
 /* The outermost of what was inlined at an address: whose code it is. */
@@ -106,8 +107,10 @@ static bool has_frames(const struct work *work, ptrdiff_t group)
 
 static void find_evaluators(struct work *work)
 {
+	size_t users = 0;
 	work->tail = work->units->count;
 	for (size_t i = 0; i < work->units->count; i++) {
+		users += !work->units->items[i].is_kernel;
 		const enum evaluator_role role = role_of(work, i);
 		if (role == EVALUATOR_START && work->tail > i)
 			work->tail = i;
@@ -116,6 +119,7 @@ static void find_evaluators(struct work *work)
 			work->tail = work->units->count;
 		}
 	}
+	work->has_callers = users > 1;
 }
 
 /* The group of the innermost evaluator. Both whole, they are aligned at the root; PHP links a frame
@@ -347,7 +351,7 @@ static bool put_rest(struct work *work)
 	for (ptrdiff_t group = first; group < work->group_count; group++)
 		if (!put_group(work, group, false))
 			return false;
-	if (!work->evaluators || work->cache->merged.count == before)
+	if (!work->evaluators || !work->has_callers || work->cache->merged.count == before)
 		return true;
 	struct merge_unit *unit = &work->cache->merged.items[before];
 	unit->frame = explained(work, unit->frame, "what interprets it is not on the native stack");

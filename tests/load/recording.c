@@ -33,10 +33,25 @@ enum { REGISTERS = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 21 };
 /* x29, lr, sp, pc. */
 static const uint64_t arm64_registers = (uint64_t)0xf << 29;
 
-/* The attrs of all events differ in their periods alone. */
+enum {
+	FRAMES_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+};
+
+/* The attrs of all events of samples differ in their periods alone. */
 static struct perf_event_attr attr_of(const struct recording *r, size_t event)
 {
 	const bool has_stacks = r->sample_type & PERF_SAMPLE_STACK_USER;
+	if (r->has_frames && event + 1 == r->event_count)
+		return (struct perf_event_attr){
+			.type = PERF_TYPE_SOFTWARE,
+			.size = sizeof(struct perf_event_attr),
+			.config = PERF_COUNT_SW_BPF_OUTPUT,
+			.sample_period = 1,
+			.sample_type = FRAMES_TYPE,
+			.sample_id_all = !r->has_no_ids,
+			.use_clockid = 1,
+			.clockid = 1,
+		};
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(struct perf_event_attr),
@@ -66,6 +81,7 @@ void recording_begin_as(struct recording *r, const struct recording_shape *shape
 {
 	*r = (struct recording){ .is_arm64 = shape->is_arm64,
 				 .has_no_ids = shape->has_no_ids,
+				 .has_frames = shape->has_frames,
 				 .sample_type = shape->sample_type };
 	if (!r->sample_type)
 		r->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -75,15 +91,18 @@ void recording_begin_as(struct recording *r, const struct recording_shape *shape
 	struct perf_event_attr attrs[EVENT_LIMIT];
 	uint64_t ids[EVENT_LIMIT];
 	struct perfdata_new_event events[EVENT_LIMIT];
-	r->event_count = shape->event_count ? shape->event_count : 1;
+	r->event_count = (shape->event_count ? shape->event_count : 1) + shape->has_frames;
 	for (size_t i = 0; i < r->event_count; i++) {
 		attrs[i] = attr_of(r, i);
 		ids[i] = FIRST_ID + i;
-		events[i] = (struct perfdata_new_event){ .attr = &attrs[i],
-							 .attr_size = sizeof(attrs[i]),
-							 .ids = &ids[i],
-							 .id_count = 1,
-							 .name = "cpu-clock" };
+		events[i] =
+		    (struct perfdata_new_event){ .attr = &attrs[i],
+						 .attr_size = sizeof(attrs[i]),
+						 .ids = &ids[i],
+						 .id_count = 1,
+						 .name = attrs[i].config == PERF_COUNT_SW_BPF_OUTPUT
+							     ? "polyperf:frames"
+							     : "cpu-clock" };
 	}
 	r->layout = perfdata_begin(&r->out, events, r->event_count);
 }
@@ -214,6 +233,65 @@ void recording_put_sample(struct recording *r, const struct recording_what *what
 		sink_u64(out, 0);
 	const uint16_t size = (uint16_t)(out->size - at);
 	memcpy(out->data + at + 6, &size, sizeof(size));
+}
+
+void recording_put_frames(struct recording *r, uint32_t tid, uint64_t time_ns, struct bytes raw)
+{
+	struct sink *out = &r->out;
+	const uint32_t padded = (uint32_t)((raw.size + 4 + 7) & ~(size_t)7) - 4;
+	sink_u32(out, PERF_RECORD_SAMPLE);
+	sink_u16(out, PERF_RECORD_MISC_KERNEL);
+	sink_u16(out, (uint16_t)(8 + 8 + 8 + 8 + 4 + padded));
+	sink_u64(out, FIRST_ID + r->event_count - 1);
+	sink_u32(out, tid);
+	sink_u32(out, tid);
+	sink_u64(out, time_ns);
+	sink_u32(out, padded);
+	sink_put(out, raw.data, raw.size);
+	sink_zeros(out, padded - raw.size);
+}
+
+void recording_put_walk(struct recording *r, uint64_t time_ns, const struct walk_stack *stack,
+			const struct walk_frame *frames, size_t count)
+{
+	struct sink raw = { 0 };
+	struct walk_stack whole = *stack;
+	whole.head.magic = WALK_MAGIC;
+	whole.head.version = WALK_VERSION;
+	whole.head.kind = WALK_STACK;
+	whole.head.size = (uint32_t)(sizeof(whole) + count * sizeof(*frames));
+	whole.frame_count = (uint16_t)count;
+	sink_put(&raw, &whole, sizeof(whole));
+	sink_put(&raw, frames, count * sizeof(*frames));
+	recording_put_frames(r, stack->tid, time_ns, sink_bytes(&raw));
+	sink_clear(&raw);
+}
+
+void recording_put_walked(struct recording *r, uint32_t tid, uint64_t time_ns,
+			  const struct recording_walked *code)
+{
+	const char *texts[WALK_TEXT_COUNT] = { code->name, code->owner, code->file };
+	struct walk_definition definition = {
+		.head = { WALK_MAGIC, WALK_VERSION, WALK_DEFINITION, (uint8_t)code->language, 0, 0,
+			  code->key.pid },
+		.key = code->key,
+		.first_line = code->first_line,
+		.code_kind = code->kind,
+	};
+	struct sink raw = { 0 };
+	sink_zeros(&raw, sizeof(definition));
+	for (size_t i = 0; i < WALK_TEXT_COUNT; i++) {
+		const size_t size = texts[i] ? strlen(texts[i]) : 0;
+		definition.texts[i].bytes = (uint16_t)size;
+		if (size)
+			sink_put(&raw, texts[i], size);
+		sink_zeros(&raw, (8 - size % 8) % 8);
+	}
+	definition.texts[WALK_TEXT_NAME].flags = (uint8_t)code->flags;
+	definition.head.size = (uint32_t)raw.size;
+	memcpy(raw.data, &definition, sizeof(definition));
+	recording_put_frames(r, tid, time_ns, sink_bytes(&raw));
+	sink_clear(&raw);
 }
 
 void recording_sample(struct recording *r, uint32_t pid, uint32_t tid, uint64_t time_ns,

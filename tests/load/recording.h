@@ -12,6 +12,7 @@
 #define TESTS_LOAD_RECORDING_H
 
 #include "base/sink.h"
+#include "bpf/abi.h"
 #include "format/perfdata/writer.h"
 
 struct recording {
@@ -23,6 +24,7 @@ struct recording {
 	size_t event_count;
 	bool is_arm64;   /* made on aarch64 */
 	bool has_no_ids; /* no sample_id_all: only samples have a time and a process */
+	bool has_frames;
 	struct {
 		unsigned feature;
 		struct sink content;
@@ -38,6 +40,7 @@ struct recording_shape {
 	size_t event_count;   /* 0: one. Event i has the id 100 + i */
 	bool has_no_ids;
 	bool is_arm64;
+	bool has_frames;    /* one event more, for recording_put_frames(). Needs _IDENTIFIER */
 	bool has_no_folder; /* nothing is written: recording_seal() is its end */
 };
 void recording_begin_as(struct recording *r, const struct recording_shape *shape);
@@ -88,6 +91,24 @@ struct recording_what {
 	size_t event;
 };
 void recording_put_sample(struct recording *r, const struct recording_what *what);
+/* A record of the walk of interpreters, as the kernel pads it; `time_ns` is when it was written. */
+void recording_put_frames(struct recording *r, uint32_t tid, uint64_t time_ns, struct bytes raw);
+/* A stack of it; what `stack` says of sizes is filled in. */
+void recording_put_walk(struct recording *r, uint64_t time_ns, const struct walk_stack *stack,
+			const struct walk_frame *frames, size_t count);
+/* What a code object is; without a line table. */
+struct recording_walked {
+	enum walk_language language;
+	struct walk_key key;
+	const char *name;
+	const char *owner; /* or NULL */
+	const char *file;
+	uint32_t first_line;
+	enum walk_code_kind kind;
+	enum walk_text_flags flags; /* of the name */
+};
+void recording_put_walked(struct recording *r, uint32_t tid, uint64_t time_ns,
+			  const struct recording_walked *code);
 void recording_round(struct recording *r);
 void recording_finish(struct recording *r);
 /* The file as it would be written; r->out is to be cleared. */
