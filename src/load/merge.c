@@ -55,7 +55,7 @@ static uint8_t look_up_role(const struct profile *profile, const struct profile_
 	    frame->is_jit
 		? evaluator_role_of_code(profile_text(profile, function->runtime), &language)
 		: evaluator_role(profile_text(profile, function->raw_name), &language);
-	return (uint8_t)((role + 1u) | (uint8_t)language << LANGUAGE_SHIFT);
+	return (uint8_t)(((unsigned)role + 1) | (unsigned)language << LANGUAGE_SHIFT);
 }
 
 /* What the code at an address is for the interpreter. */

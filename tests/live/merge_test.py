@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Frames of interpreters among native ones, in reports of live recordings.
+
+    merge_test.py POLYPERF stacks LANGUAGE [VERSION]
+    merge_test.py POLYPERF flat
+    merge_test.py POLYPERF annotate
+
+`stacks` holds the groups of frames against the evaluators of whole native stacks, of every sample:
+there are as many, or one fewer while the innermost has no frame. Exit code 77: not here.
+"""
+import collections
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+import polyperf  # noqa: E402
+
+PROGRAMS = HERE.parent / "interp/programs"
+POLYPERF = sys.argv[1]
+SUFFIXES = {"python": "py", "php": "php", "ruby": "rb", "perl": "pl"}
+EVALUATORS = {"python": "_PyEval_EvalFrameDefault", "php": "execute_ex", "ruby": "rb_vm_exec",
+              "perl": "Perl_runops_standard"}
+LEAF = {"python": "größe", "php": r"Some\Where\leaf", "ruby": "leaf", "perl": "main::leaf"}
+# Who is seen right above whom among the functions of the program, wherever C functions are between.
+CALLERS = {
+    "python": {"key": {"main"}, "Outer.Inner.method": {"key"}, "generator": {"Outer.Inner.method"},
+               "main": {"<module>"}, "thrown": {"main"}},
+    "php": {r"Some\Where\Caller::each": {"<main>"}},
+    "ruby": {"block in method": {"method"}, "method": {"<main>"}, "long": {"<main>"}},
+    "perl": {"Some::Caller::method": {"<main>"}, "main::__ANON__": {"<main>"}},
+}
+UNLINKED = "no frame of the interpreter: none is linked, as yet or any more"
+UNPLACED = "what interprets it is not on the native stack"
+LINE = re.compile(r"\s+([0-9a-f]+) (.*?)(?: # (.*))?$")
+
+Frame = collections.namedtuple("Frame", "name reason")
+
+
+def interpreter(language, version):
+    if version:
+        found = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}"))
+        path = found[0] if found else None
+    else:
+        path = shutil.which({"python": "/usr/bin/python3.11"}.get(language, language))
+    return path or polyperf.skip(f"{language} {version or ''} is not installed")
+
+
+def record(folder, language, version, *options):
+    """The recording of a program that calls in all ways that its language has."""
+    if "--interpreters" not in polyperf.run(POLYPERF, "record", "--help").stdout:
+        polyperf.skip("record walks no interpreters")
+    path = pathlib.Path(folder) / "recording.data"
+    program = PROGRAMS / f"callers.{SUFFIXES[language]}"
+    done = subprocess.run([POLYPERF, "record", "--interpreters=walk", "--no-auto", "-F", "997", *options, "-o",
+                           str(path), "--", interpreter(language, version), str(program), "3"],
+                          capture_output=True, text=True, timeout=240)
+    print(done.stderr.strip())
+    if re.search("CAP_BPF|built without|Linux 5.17|perf_event_open", done.stderr) and done.returncode:
+        polyperf.skip("the walk cannot be had")
+    assert done.returncode == 0, done.returncode
+    return path
+
+
+def stacks_of(path, *options):
+    text = polyperf.run(POLYPERF, "script", "-i", path, "-F", "ip,sym,reason", *options).stdout
+    for block in re.split(r"\n\s*\n", text):
+        found = [LINE.match(line) for line in block.splitlines() if line.strip()]
+        frames = [Frame(line[2], line[3] or "") for line in found if line]
+        if frames:
+            yield frames
+
+
+def case_stacks(language, version=None):
+    evaluator, callers = EVALUATORS[language], CALLERS[language]
+    if version in ("3.8", "3.9", "3.10"):  # code has no qualified name
+        def short(name):
+            return name.rsplit(".", 1)[-1]
+        callers = {short(k): {short(v) for v in vs} for k, vs in callers.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(folder, language, version, "-g", "dwarf,65528")
+        seen = collections.Counter()
+        for frames in stacks_of(path):
+            names = [frame.name for frame in frames]
+            if not LEAF[language] in names and evaluator not in names:
+                continue
+            seen["all"] += 1
+            left = [frame.reason for frame in frames if frame.name == evaluator]
+            extra = [frame for frame in frames if frame.reason == UNPLACED]
+            seen["unlinked"] += left == [UNLINKED]
+            seen["broken"] += left not in ([], [UNLINKED]) or bool(extra)
+            ours = [name for name in names if name in callers or any(name in c for c in callers.values())]
+            for callee, caller in zip(ours, ours[1:]):
+                assert callee not in callers or caller in callers[callee], f"{callee} < {caller}: {frames}"
+        print(dict(seen))
+        assert seen["all"] > 200, "hardly a sample"
+        # What was torn, or not resident, ends a stack early.
+        assert seen["broken"] <= 0.01 * seen["all"], "groups that are not evaluators"
+        assert seen["unlinked"] <= 0.05 * seen["all"]
+        # With all shown there are as many evaluators as without, and the same functions.
+        shown = [len([f for f in frames if f.name == evaluator]) for frames in stacks_of(path, "--native-frames")]
+        assert sum(shown) > seen["all"], "the evaluators are not shown"
+
+
+def case_flat():
+    """Without callers a function counts what its code took, line by line."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(folder, "python", None)
+        rows = polyperf.read_report(polyperf.run(POLYPERF, "report", "-i", path, "--format", "csv").stdout)
+        first = rows[0]
+        print(first)
+        assert (first["symbol"], first["runtime"], first["object"]) == ("größe", "python", "callers.py")
+        assert first["tier"] == "interpreter" and first["trust"] == "exact"
+        left = [row for row in rows if row["symbol"] == EVALUATORS["python"]]
+        assert sum(row["samples"] for row in left) <= 0.02 * sum(row["samples"] for row in rows)
+        text = polyperf.run(POLYPERF, "report", "-i", path, "--sort", "sym,srcline").stdout
+        lines = collections.Counter()
+        for line in text.splitlines():
+            if found := re.match(r"\s*[\d.]+%\s+(\d+)\s.*\bgröße\s+\S*/callers\.py:(\d+)$", line):
+                lines[int(found[2])] += int(found[1])
+        print(dict(lines))
+        assert lines and set(lines) <= set(range(6, 11))
+        assert lines[9] + lines[8] > 0.9 * lines.total()
+
+
+def case_annotate():
+    """A function's lines with their text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = record(folder, "python", None)
+        text = polyperf.run(POLYPERF, "annotate", "-i", path, "größe").stdout
+        found = re.search(r"^ *([\d.]+)% +\d+ +9  +total \+= i \* i$", text, re.M)
+        assert found and float(found[1]) > 20, text
+
+
+globals()[f"case_{sys.argv[2]}"](*sys.argv[3:])
