@@ -16,6 +16,8 @@ struct merge_cache {
 	merge_units merged;
 };
 
+#define NO_FRAME UINT32_MAX
+
 enum { LANGUAGE_SHIFT = 4, ROLE_MASK = (1 << LANGUAGE_SHIFT) - 1 };
 
 struct work {
@@ -29,6 +31,7 @@ struct work {
 	ptrdiff_t next_group; /* of the next evaluator; below 0: it has none */
 	size_t evaluators;
 	bool has_callers; /* there is more than where the sample was */
+	size_t entered;   /* index + 1: the last EVALUATOR_ENTERED that no evaluator followed */
 	size_t tail;      /* where what starts programs begins, outside of all evaluators */
 };
 
@@ -208,10 +211,11 @@ static bool put_frame(const struct work *work, uint32_t index, bool has_native)
 	return id != INTERN_NONE && put(work, id, false);
 }
 
-static bool put_group(const struct work *work, ptrdiff_t group, bool has_native)
+/* But for the frame `known`, which is there already; NO_FRAME: none is. */
+static bool put_group(const struct work *work, ptrdiff_t group, uint32_t known, bool has_native)
 {
 	for (uint32_t i = begin_of(work, group); i < work->ends[group]; i++)
-		if (!put_frame(work, i, has_native))
+		if (i != known && !put_frame(work, i, has_native))
 			return false;
 	return true;
 }
@@ -278,22 +282,24 @@ static int with_line(const struct work *work, size_t index, uint32_t frame, uint
 	return 0;
 }
 
-/* Compiled code stands for the first frame of a group, where that is its function. */
-static bool put_compiled(const struct work *work, size_t index, ptrdiff_t group)
+/* Where a group has a function of the language itself first. */
+static uint32_t first_own(const struct work *work, ptrdiff_t group)
 {
 	uint32_t first = begin_of(work, group);
 	while (first + 1 < work->ends[group] && work->item->frames[first].flags & WALK_FRAME_NATIVE)
 		first++;
+	return first;
+}
+
+/* Compiled code stands for the first frame of a group, where that is its function. */
+static bool put_compiled(const struct work *work, size_t index, ptrdiff_t group)
+{
+	const uint32_t first = first_own(work, group);
 	uint32_t id = work->units->items[index].frame;
 	const bool is_same = is_function(work, index, first);
 	if (is_same && with_line(work, index, first, &id) < 0)
 		return false;
-	if (!put(work, id, false))
-		return false;
-	for (uint32_t i = begin_of(work, group); i < work->ends[group]; i++)
-		if (!(is_same && i == first) && !put_frame(work, i, true))
-			return false;
-	return true;
+	return put(work, id, false) && put_group(work, group, is_same ? first : NO_FRAME, true);
 }
 
 /* What runs one activation, innermost first, and what it is for. */
@@ -331,6 +337,7 @@ static bool find_activation(const struct work *work, size_t first, struct activa
 static bool put_activation(struct work *work, const struct activation *a)
 {
 	const ptrdiff_t group = work->next_group++;
+	work->entered = 0;
 	if (!has_frames(work, group)) {
 		if (a->compiled)
 			return put_units(work, a->first, a->evaluator + 1);
@@ -338,9 +345,10 @@ static bool put_activation(struct work *work, const struct activation *a)
 		       put_without_group(work, a->evaluator, group);
 	}
 	if (work->load->options.native_frames)
-		return put_units(work, a->first, a->evaluator + 1) && put_group(work, group, true);
+		return put_units(work, a->first, a->evaluator + 1) &&
+		       put_group(work, group, NO_FRAME, true);
 	return a->compiled ? put_compiled(work, a->compiled - 1, group)
-			   : put_group(work, group, true);
+			   : put_group(work, group, NO_FRAME, true);
 }
 
 /* Groups that no evaluator is there for. */
@@ -348,9 +356,14 @@ static bool put_rest(struct work *work)
 {
 	const ptrdiff_t first = work->next_group > 0 ? work->next_group : 0;
 	const size_t before = work->cache->merged.count;
-	for (ptrdiff_t group = first; group < work->group_count; group++)
-		if (!put_group(work, group, false))
+	for (ptrdiff_t group = first; group < work->group_count; group++) {
+		uint32_t known = NO_FRAME;
+		if (group == first && work->entered && has_frames(work, group) &&
+		    is_function(work, work->entered - 1, first_own(work, group)))
+			known = first_own(work, group);
+		if (!put_group(work, group, known, false))
 			return false;
+	}
 	if (!work->evaluators || !work->has_callers || work->cache->merged.count == before)
 		return true;
 	struct merge_unit *unit = &work->cache->merged.items[before];
@@ -387,6 +400,8 @@ static bool merge(struct work *work)
 		} else if (!put_units(work, i, i + 1)) {
 			return false;
 		} else {
+			if (role_of(work, i) == EVALUATOR_ENTERED)
+				work->entered = i + 1;
 			i++;
 		}
 	}

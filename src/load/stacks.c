@@ -8,7 +8,7 @@
 enum {
 	SETS = 256, /* a power of two */
 	WAYS = 8,   /* stacks that threads of one set wait with */
-	CODE_LIMIT_BYTES = 1 << 30,
+	CODE_LIMIT_BYTES = 1 << 30, /* of all that definitions say */
 	EVENT_TYPE_SOFTWARE = 1,
 	EVENT_BPF_OUTPUT = 10,
 };
@@ -27,6 +27,7 @@ struct waiting {
 
 struct stacks {
 	struct frames_store *codes;
+	bool is_full; /* more code was told of than is kept */
 	uint64_t age;
 	struct waiting waiting[SETS][WAYS];
 };
@@ -86,7 +87,14 @@ int stacks_define(struct load *load, const struct perfdata_record *record)
 	if (!read_record(load, record, &frames) || frames.head.kind == WALK_STACK)
 		return 0;
 	struct stacks *stacks = make(load);
-	return stacks ? frames_store_add(stacks->codes, &frames) : STATUS_NO_MEMORY;
+	if (!stacks)
+		return STATUS_NO_MEMORY;
+	if (!stacks->is_full && frames_store_add(stacks->codes, &frames) < 0) {
+		stacks->is_full = true;
+		load_add_note(load, true,
+			      "too many functions of interpreters were told of: some have no name");
+	}
+	return 0;
 }
 
 static struct waiting *set_of(struct stacks *stacks, uint32_t tid)

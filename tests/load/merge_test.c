@@ -43,8 +43,15 @@ struct scene {
 	bool innermost;
 };
 
+/* What the runtime of compiled code is told by. */
+static const char *program_of(enum walk_language language)
+{
+	return language == WALK_PHP ? "php8.2" : language == WALK_RUBY ? "ruby3.1" : "python3";
+}
+
 static void map_program(struct scene *s)
 {
+	const char *program = program_of(s->language);
 	struct elf_build b;
 	char path[128];
 	elf_build_start(&b, ET_DYN);
@@ -52,9 +59,9 @@ static void map_program(struct scene *s)
 		elf_build_symbol(&b, NATIVE[i].name, BUILD_TEXT_SVMA + i * 0x80, 0x80, STB_GLOBAL,
 				 STT_FUNC);
 	const struct bytes image = elf_build_end(&b);
-	recording_file(&s->r, "php8.2", image);
+	recording_file(&s->r, program, image);
 	free((void *)(uintptr_t)image.data);
-	(void)snprintf(path, sizeof(path), "%s/php8.2", s->r.dir);
+	(void)snprintf(path, sizeof(path), "%s/%s", s->r.dir, program);
 	recording_map(&s->r, &(struct recording_map){ .pid = PID,
 						      .time_ns = 2,
 						      .start_avma = BASE,
@@ -358,6 +365,38 @@ static void compiled_code_stands_for_its_frame(void **state)
 		  "h c:11 m s\n");
 }
 
+/* Ruby's is run by the evaluator, through functions that may have no name. */
+static void compiled_code_that_an_evaluator_runs(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin(&s, WALK_RUBY);
+	recording_mmap(&s.r, PID, 3, JIT, 0x1000, "//anon");
+	dump_load(&s.dump, PID, 4, JIT, 0x100, "[YJIT] a@/src/a.py:10");
+	sample(&s, "JWVqJ?WVms", "ab.ac.");
+	sample(&s, "JWVms", "b.");
+	sample(&s, "J", "ab.");
+	sample(&s, "hJ", "b.");
+	check(&s, "a a.py:10 b q a a.py:10 c m s\n"
+		  "a a.py:10 b m s\n"
+		  "a a.py:10 b\n"
+		  "h a a.py:10 b\n");
+}
+
+static void a_trampoline_says_less_than_its_frame(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin(&s, WALK_PYTHON);
+	recording_mmap(&s.r, PID, 3, JIT, 0x1000, "//anon");
+	dump_load(&s.dump, PID, 4, JIT, 0x100, "py::a:/src/a.py");
+	sample(&s, "EJqEJms", "a.a.");
+	s.flags = WALK_STACK_BARE_LEAF;
+	sample(&s, "EJqEJms", "a.");
+	check(&s, "a q a m s\n"
+		  "E" UNLINKED " a a.py q a m s\n");
+}
+
 static void native_frames_are_inside_of_what_they_run(void **state)
 {
 	struct scene s;
@@ -586,6 +625,8 @@ int main(void)
 		cmocka_unit_test(without_callers_the_frames_are_the_callers),
 		cmocka_unit_test(parts_of_an_evaluator_are_hidden_with_it),
 		cmocka_unit_test(compiled_code_stands_for_its_frame),
+		cmocka_unit_test(compiled_code_that_an_evaluator_runs),
+		cmocka_unit_test(a_trampoline_says_less_than_its_frame),
 		cmocka_unit_test(native_frames_are_inside_of_what_they_run),
 		cmocka_unit_test(lines_are_those_of_frames),
 		cmocka_unit_test(the_innermost_alone),
