@@ -180,6 +180,7 @@ static int merge_stacks(struct load *load, const struct perfdata_sample *sample,
 	const struct merge_native native = {
 		.space = chain->space,
 		.time_ns = sample->time_ns,
+		.is_whole = chain->end == PROFILE_END_WHOLE,
 		.is_cut = chain->end != PROFILE_END_NOT_DUMPED && chain->end != PROFILE_END_WHOLE,
 	};
 	for (size_t at = 0; at < chain->stack_words;) {

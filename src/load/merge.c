@@ -30,9 +30,8 @@ struct work {
 	ptrdiff_t group_count;
 	ptrdiff_t next_group; /* of the next evaluator; below 0: it has none */
 	size_t evaluators;
-	bool has_callers; /* there is more than where the sample was */
-	size_t entered;   /* index + 1: the last EVALUATOR_ENTERED that no evaluator followed */
-	size_t tail;      /* where what starts programs begins, outside of all evaluators */
+	size_t entered; /* index + 1: the last EVALUATOR_ENTERED that no evaluator followed */
+	size_t tail;    /* where what starts programs begins, outside of all evaluators */
 };
 
 /* The outermost of what was inlined at an address: whose code it is. */
@@ -110,10 +109,8 @@ static bool has_frames(const struct work *work, ptrdiff_t group)
 
 static void find_evaluators(struct work *work)
 {
-	size_t users = 0;
 	work->tail = work->units->count;
 	for (size_t i = 0; i < work->units->count; i++) {
-		users += !work->units->items[i].is_kernel;
 		const enum evaluator_role role = role_of(work, i);
 		if (role == EVALUATOR_START && work->tail > i)
 			work->tail = i;
@@ -122,7 +119,6 @@ static void find_evaluators(struct work *work)
 			work->tail = work->units->count;
 		}
 	}
-	work->has_callers = users > 1;
 }
 
 /* The group of the innermost evaluator. Both whole, they are aligned at the root; PHP links a frame
@@ -196,7 +192,7 @@ static bool put_frame(const struct work *work, uint32_t index, bool has_native)
 	const struct frames_code *code = stacks_code(work->load, work->item, frame);
 	const bool is_nameless = code && code->kind == WALK_CODE_NATIVE && !*code->name;
 	uint32_t id;
-	if (is_nameless && has_native)
+	if (is_nameless && (has_native || !frame->code_avma))
 		return true;
 	const int got = is_nameless ? native_frame(work, frame, &id)
 				    : walked_frame(work->load, work->item, frame, &id);
@@ -364,7 +360,7 @@ static bool put_rest(struct work *work)
 		if (!put_group(work, group, known, false))
 			return false;
 	}
-	if (!work->evaluators || !work->has_callers || work->cache->merged.count == before)
+	if (!work->evaluators || !work->native->is_whole || work->cache->merged.count == before)
 		return true;
 	struct merge_unit *unit = &work->cache->merged.items[before];
 	unit->frame = explained(work, unit->frame, "what interprets it is not on the native stack");
@@ -377,6 +373,17 @@ static bool are_hidden(const struct work *work, const struct activation *a)
 	return a->evaluator > a->first && !a->compiled && a->evaluator == work->tail &&
 	       !work->load->options.native_frames && work->next_group >= 0 &&
 	       work->next_group < work->group_count;
+}
+
+/* Callers by frame pointers, in code that has none, are any words: what is nobody's memory is none.
+ */
+static bool is_no_caller(const struct work *work, size_t index)
+{
+	const struct profile *profile = work->load->profile;
+	const struct profile_frame *frame = frame_around(work, index);
+	return index > 0 && !work->units->items[index].is_kernel && work->item->frame_count &&
+	       !work->load->options.native_frames && frame->trust == PROFILE_UNKNOWN &&
+	       strcmp(profile_text(profile, frame->object_path), "[unknown]") == 0;
 }
 
 static bool merge(struct work *work)
@@ -395,6 +402,8 @@ static bool merge(struct work *work)
 			    has_frames(work, work->next_group - 1) &&
 			    !work->load->options.native_frames)
 				i++;
+		} else if (is_no_caller(work, i)) {
+			i++;
 		} else if (are_hidden(work, &a)) {
 			i = a.evaluator;
 		} else if (!put_units(work, i, i + 1)) {

@@ -31,7 +31,9 @@ typedef VECTOR(struct merge_unit) merge_units;
 struct merge_native {
 	uint32_t space;
 	uint64_t time_ns;
-	bool is_cut; /* it is known that its root is missing */
+	/* Frame pointers tell neither. */
+	bool is_cut;   /* it is known that its root is missing */
+	bool is_whole; /* it is known to have all */
 };
 
 /* Puts the frames of one interpreter into *units. Returns 0 or STATUS_NO_MEMORY. */

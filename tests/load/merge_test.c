@@ -320,11 +320,14 @@ static void without_callers_the_frames_are_the_callers(void **state)
 	sample(&s, "E", "ab.c.");
 	sample(&s, "h", "ab.c.");
 	sample(&s, "hEh", "a.b.c.");
+	/* Words that are no addresses of code. */
+	sample(&s, "h?E?", "a.b.");
 	/* Whole, but of an evaluator that nobody knows. */
 	sample(&s, "hqms", "ab.");
 	check(&s, "a b c\n"
 		  "h a b c\n"
-		  "h a h b (what interprets it is not on the native stack) c\n"
+		  "h a h b c\n"
+		  "h a b\n"
 		  "h q a b m s\n");
 }
 
