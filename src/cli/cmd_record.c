@@ -36,6 +36,7 @@ enum {
 	KEY_NO_CODE,
 	KEY_SOURCES,
 	KEY_INJECT,
+	KEY_INTERPRETERS,
 };
 
 static const struct argp_option options[] = {
@@ -76,6 +77,12 @@ static const struct argp_option options[] = {
 	  "`perf.injected.data` for `perf.data`",
 	  0 },
 	{ .doc = "Runtimes:" },
+	{ "interpreters", KEY_INTERPRETERS, "HOW", 0,
+	  "the functions that Python, PHP, Ruby and Perl run, read by the kernel at each sample: "
+	  "`auto` where this user may load BPF programs, and else what the runtimes do "
+	  "themselves, "
+	  "the default; `walk` does so or fails; `off`",
+	  0 },
 	{ "no-auto", KEY_NO_AUTO, NULL, 0, "do not switch the runtimes' JIT symbols on", 0 },
 	{ "runtime", KEY_RUNTIME, "NAME=off", 0, "leave this one alone", 0 },
 	{ "keep", KEY_KEEP, NULL, 0,
@@ -166,6 +173,18 @@ static void parse_runtime(struct record_args *a, const char *text, struct argp_s
 		if (strcmp(runtimes_name(i), a->off_names[index]) == 0)
 			return;
 	argp_error(state, "--runtime: there is none named '%s'", a->off_names[index]);
+}
+
+static void parse_interpreters(struct record_options *o, const char *how, struct argp_state *state)
+{
+	if (strcmp(how, "auto") == 0)
+		o->interpreters = RECORD_INTERPRETERS_AUTO;
+	else if (strcmp(how, "walk") == 0)
+		o->interpreters = RECORD_INTERPRETERS_WALK;
+	else if (strcmp(how, "off") == 0)
+		o->interpreters = RECORD_INTERPRETERS_OFF;
+	else
+		argp_error(state, "--interpreters takes auto, walk or off: %s", how);
 }
 
 static void parse_frequency(struct record_options *o, const char *arg, struct argp_state *state)
@@ -280,6 +299,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RUNTIME:
 		parse_runtime(a, arg, state);
+		return 0;
+	case KEY_INTERPRETERS:
+		parse_interpreters(o, arg, state);
 		return 0;
 	case KEY_INJECT:
 		a->injects = true;

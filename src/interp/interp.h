@@ -77,6 +77,11 @@ struct interp_cache {
 
 void interp_cache_clear(struct interp_cache *cache);
 
+/* True with a file that was looked into and has none. The numbers are those of /proc/PID/maps and
+ * of MMAP2 records.
+ */
+bool interp_cache_has(const struct interp_cache *cache, uint32_t maj, uint32_t min, uint64_t inode);
+
 /* Looks at all that a running process has mapped. `cache` may be NULL. Returns 0 also where it
  * found nothing, else STATUS_NOT_FOUND (no such process), _DENIED, _IO or _NO_MEMORY.
  */

@@ -107,10 +107,10 @@ static struct place *place_of(struct search *search, uint64_t inode, const char 
 }
 
 /* Neither device nor inode is spread well. */
-static uint64_t file_key(const struct proc_mapping *map)
+static uint64_t file_key(uint32_t maj, uint32_t min, uint64_t inode)
 {
-	const uint64_t device = (uint64_t)map->maj << 32 | map->min;
-	return (device * 0x9e3779b97f4a7c15u) ^ (map->inode * 0xff51afd7ed558ccdu);
+	const uint64_t device = (uint64_t)maj << 32 | min;
+	return (device * 0x9e3779b97f4a7c15u) ^ (inode * 0xff51afd7ed558ccdu);
 }
 
 static int list_places(struct search *search, struct bytes text)
@@ -129,7 +129,7 @@ static int list_places(struct search *search, struct bytes text)
 			*place = (struct place){ .start_avma = map.start_avma,
 						 .end_avma = map.end_avma,
 						 .inode = map.inode,
-						 .file = file_key(&map),
+						 .file = file_key(map.maj, map.min, map.inode),
 						 .path = strdup(map.path) };
 			if (!place->path) {
 				search->places.count--;
@@ -207,6 +207,11 @@ static void look(struct search *search)
 void interp_cache_clear(struct interp_cache *cache)
 {
 	idmap_clear(&cache->files);
+}
+
+bool interp_cache_has(const struct interp_cache *cache, uint32_t maj, uint32_t min, uint64_t inode)
+{
+	return idmap_get(&cache->files, file_key(maj, min, inode)) != 0;
 }
 
 bool interp_address_space(struct walk_process *walk, const char *stat)

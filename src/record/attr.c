@@ -178,6 +178,23 @@ struct perf_event_attr attr_for_programs(const struct perf_event_attr *sideband)
 	return attr;
 }
 
+struct perf_event_attr attr_for_frames(const struct attr_support *support)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(struct perf_event_attr),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		/* No period: the kernel knows of none here, and says 0. */
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
+		.read_format = PERF_FORMAT_ID | (support->lost ? PERF_FORMAT_LOST : 0u),
+		.sample_id_all = 1,
+		.use_clockid = support->clockid,
+		.clockid = support->clockid ? CLOCK_MONOTONIC : 0,
+	};
+}
+
 struct perf_event_attr attr_for_ring(const struct attr_support *support, uint32_t watermark_bytes)
 {
 	struct perf_event_attr attr = dummy();

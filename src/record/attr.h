@@ -48,12 +48,17 @@ struct perf_event_attr attr_for_samples(const struct attr_support *support,
 struct perf_event_attr attr_for_sideband(const struct attr_support *support,
 					 const struct attr_wants *wants);
 
-/* What a ring is mapped from: an event that never fires and never goes away. The
- * reader is woken when `watermark_bytes` are unread.
- */
 /* Of what attr_for_sideband() asks for: BPF programs alone, from the opening on. */
 struct perf_event_attr attr_for_programs(const struct perf_event_attr *sideband);
 
+/* Samples whose raw data the walk of interpreters writes; on from the opening on. They begin as all
+ * samples do, up to the CPU.
+ */
+struct perf_event_attr attr_for_frames(const struct attr_support *support);
+
+/* What a ring is mapped from: an event that never fires and never goes away. The
+ * reader is woken when `watermark_bytes` are unread.
+ */
 struct perf_event_attr attr_for_ring(const struct attr_support *support, uint32_t watermark_bytes);
 
 #endif

@@ -17,8 +17,9 @@ static void see_sample_time(struct drain *drain, const struct perf_ring *ring, u
 		drain->last_sample_ns = time_ns;
 }
 
-void drain_count(struct drain *drain, const struct perf_ring *ring, size_t unread)
+void drain_count(struct drain *drain, const struct cpu_rings *rings, size_t unread)
 {
+	const struct perf_ring *ring = &rings->samples;
 	enum { NONE = 1 }; /* records begin at multiples of 8 */
 	struct perf_ring_walk walk = perf_ring_walk(ring, unread);
 	struct perf_event_header header;
@@ -27,6 +28,11 @@ void drain_count(struct drain *drain, const struct perf_ring *ring, size_t unrea
 	for (uint64_t at; perf_ring_next(&walk, &header, &at);) {
 		switch (header.type) {
 		case PERFDATA_SAMPLE:
+			if (rings->frames_id &&
+			    perf_ring_u64(ring, at + sizeof(header)) == rings->frames_id) {
+				drain->frames_count++;
+				break;
+			}
 			drain->sample_count++;
 			last = at;
 			if (first == NONE)
@@ -102,13 +108,14 @@ static void write_batch(struct drain *drain, struct batch *batch)
 	batch->piece_count = batch->ring_count = 0;
 }
 
-static void add_ring(struct drain *drain, struct batch *batch, struct perf_ring *ring)
+static void add_ring(struct drain *drain, struct batch *batch, struct cpu_rings *rings)
 {
+	struct perf_ring *ring = &rings->samples;
 	struct bytes pieces[2];
 	const size_t unread = perf_ring_peek(ring, pieces);
 	if (!unread)
 		return;
-	drain_count(drain, ring, unread);
+	drain_count(drain, rings, unread);
 	if (batch->piece_count + 2 > DATA_FILE_PIECES)
 		write_batch(drain, batch);
 	batch->pieces[batch->piece_count++] = pieces[0];
@@ -125,7 +132,7 @@ void drain_round(struct drain *drain)
 	struct batch batch;
 	batch.piece_count = batch.ring_count = 0;
 	for (size_t i = 0; i < drain->events->cpus.count; i++)
-		add_ring(drain, &batch, &drain->events->cpus.items[i].samples);
+		add_ring(drain, &batch, &drain->events->cpus.items[i]);
 	write_batch(drain, &batch);
 	struct sink mark = { 0 };
 	perfdata_put_finished_round(&mark);

@@ -24,9 +24,10 @@ struct drain {
 	struct events *events;
 	struct data_file *file;
 	struct sideband *sideband;
-	struct sink pending; /* sideband records that are read but not written yet */
-	uint64_t sample_count;
-	uint64_t lost_count; /* told by LOST records in the sample rings */
+	struct sink pending;   /* sideband records that are read but not written yet */
+	uint64_t sample_count; /* without the records of the walk of interpreters ... */
+	uint64_t frames_count; /* ... which these are */
+	uint64_t lost_count;   /* told by LOST records in the sample rings */
 	uint64_t throttle_count;
 	uint64_t first_sample_ns; /* 0: no sample yet */
 	uint64_t last_sample_ns;
@@ -36,7 +37,7 @@ void drain_sideband(struct drain *drain);
 void drain_round(struct drain *drain);
 void drain_clear(struct drain *drain);
 
-/* Counts what is in `unread` bytes of a sample ring. */
-void drain_count(struct drain *drain, const struct perf_ring *ring, size_t unread);
+/* Counts what is in `unread` bytes of a CPU's sample ring. */
+void drain_count(struct drain *drain, const struct cpu_rings *rings, size_t unread);
 
 #endif

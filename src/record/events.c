@@ -1,6 +1,7 @@
 #include "record/events.h"
 
 #include "base/status.h"
+#include "format/frames/reader.h"
 #include "record/refusal.h"
 #include "record/rings.h"
 
@@ -44,6 +45,9 @@ static int open_on_cpu(struct open_event *event, pid_t tid, const struct cpu_rin
 	}
 	event->fds.items[event->fds.count++] = fd;
 	event->ids.items[event->ids.count++] = id;
+	/* Children inherit it. */
+	if (event->walker && walker_attach(event->walker, fd) < 0)
+		event->walker = NULL;
 	return 0;
 }
 
@@ -116,6 +120,7 @@ static int prepare(struct events *events, const struct events_target *target,
 		event->event = plan->events->items[i];
 		event->attr = attr_for_samples(&events->support, &event->event, &plan->wants);
 		event->attr.enable_on_exec = target->on_exec && !plan->delay_ns;
+		event->walker = plan->walker;
 	}
 	struct open_event *sideband = add_event(events);
 	if (!sideband)
@@ -155,6 +160,38 @@ static int watch_programs(struct events *events)
 	memcpy(&sideband->fds, &watch.fds, sizeof(sideband->fds));
 	memcpy(&sideband->ids, &watch.ids, sizeof(sideband->ids));
 	sideband->has_watch = true;
+	return 0;
+}
+
+static int open_frames_on_cpu(struct events *events, struct cpu_rings *rings, struct walker *walker)
+{
+	struct open_event *frames = &events->frames;
+	const int result = open_on_cpu(frames, -1, rings);
+	if (result)
+		return result;
+	rings->frames_id = frames->ids.items[frames->ids.count - 1];
+	return walker_set_ring(walker, rings->cpu, frames->fds.items[frames->fds.count - 1]);
+}
+
+/* Whatever is watched: what the walk writes goes through an event of the CPU that it runs on. A
+ * recording without it is a recording still.
+ */
+static int open_frames(struct events *events, struct walker *walker, const struct say *say)
+{
+	int result = 0;
+	events->frames.attr = attr_for_frames(&events->support);
+	memcpy(events->frames.event.name, FRAMES_EVENT_NAME, sizeof(FRAMES_EVENT_NAME));
+	for (size_t i = 0; result == 0 && i < events->cpus.count; i++)
+		result = open_frames_on_cpu(events, &events->cpus.items[i], walker);
+	events->has_frames = result == 0;
+	if (result == 0 || result == STATUS_NO_MEMORY)
+		return result;
+	say_warning(say, "interpreters are not walked: %s: %s", FRAMES_EVENT_NAME, strerror(errno));
+	close_event(&events->frames);
+	for (size_t i = 0; i < events->cpus.count; i++)
+		events->cpus.items[i].frames_id = 0;
+	for (size_t i = 0; i < events->list.count; i++)
+		events->list.items[i].walker = NULL;
 	return 0;
 }
 
@@ -199,6 +236,8 @@ int events_open(struct events *events, const struct events_target *target,
 	if (result)
 		return result;
 	result = prepare(events, target, plan);
+	if (result == 0 && plan->walker)
+		result = open_frames(events, plan->walker, say);
 	const pid_t everyone = -1;
 	const struct proc_ids all = { .items = (pid_t *)&everyone, .count = 1 };
 	const struct proc_ids *tids = target->system_wide ? &all : target->tids;
@@ -251,17 +290,24 @@ void events_stop(struct events *events)
 	}
 }
 
-uint64_t events_lost(const struct events *events)
+static uint64_t lost_of(const struct open_event *event)
 {
 	uint64_t total = 0;
-	for (size_t i = 0; events->support.lost && i < events->list.count; i++) {
-		const struct open_event *event = &events->list.items[i];
-		for (size_t k = 0; k < event->fds.count; k++) {
-			uint64_t lost;
-			if (os_perf_lost(event->fds.items[k], &lost) == 0)
-				total += lost;
-		}
+	for (size_t i = 0; i < event->fds.count; i++) {
+		uint64_t lost;
+		if (os_perf_lost(event->fds.items[i], &lost) == 0)
+			total += lost;
 	}
+	return total;
+}
+
+uint64_t events_lost(const struct events *events)
+{
+	if (!events->support.lost)
+		return 0;
+	uint64_t total = lost_of(&events->frames);
+	for (size_t i = 0; i < events->list.count; i++)
+		total += lost_of(&events->list.items[i]);
 	return total;
 }
 
@@ -269,6 +315,7 @@ void events_close(struct events *events)
 {
 	for (size_t i = 0; i < events->list.count; i++)
 		close_event(&events->list.items[i]);
+	close_event(&events->frames);
 	vector_clear(&events->list);
 	rings_close(events);
 }

@@ -12,10 +12,12 @@
  * sideband (mappings, names, forks), read at once, so that what dies with a process
  * can still be looked at. Each ring belongs to an event that never fires; all others
  * of its CPU are redirected into it. So a ring outlives the threads that wrote in it.
+ * Frames of interpreters come in the ring of samples, each stack before its sample.
  */
 #ifndef RECORD_EVENTS_H
 #define RECORD_EVENTS_H
 
+#include "interp/walker.h"
 #include "os/perf_ring.h"
 #include "os/proc.h"
 #include "record/attr.h"
@@ -29,13 +31,17 @@ struct open_event {
 	 * threads, which would tell of their own loads alone, leave them out.
 	 */
 	bool has_watch;
+	/* Attached to each: the walk of interpreters; NULL: none, or this event takes no program.
+	 */
+	struct walker *walker;
 	VECTOR(int) fds;
 	VECTOR(uint64_t) ids; /* of the fds */
 };
 
 struct cpu_rings {
 	int cpu;
-	int sample_fd; /* poll these; they are never ready for any other reason */
+	uint64_t frames_id; /* identifier of records of the walk in `samples`; 0: none */
+	int sample_fd;      /* poll these; they are never ready for any other reason */
 	int sideband_fd;
 	struct perf_ring samples;
 	struct perf_ring sideband;
@@ -43,6 +49,8 @@ struct cpu_rings {
 
 struct events {
 	VECTOR(struct open_event) list; /* the sideband is the last */
+	struct open_event frames;       /* of the walk */
+	bool has_frames;                /* it is open, and belongs into the file */
 	VECTOR(struct cpu_rings) cpus;
 	struct attr_support support;
 	bool is_stopped;
@@ -60,6 +68,8 @@ struct events_plan {
 	struct attr_wants wants;
 	uint64_t delay_ns; /* samples are started later, by events_start() */
 	size_t ring_bytes; /* 0: as allowed */
+	struct walker
+	    *walker; /* NULL: interpreters are not walked; borrowed as long as events open */
 };
 
 /* Returns 0 or a negative status after saying why; close in both cases. The sideband of

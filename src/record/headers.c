@@ -6,19 +6,30 @@
 #include <stdlib.h>
 #include <time.h>
 
+static struct perfdata_new_event new_event(const struct open_event *event)
+{
+	return (struct perfdata_new_event){
+		.attr = &event->attr,
+		.attr_size = sizeof(event->attr),
+		.ids = event->ids.items,
+		.id_count = event->ids.count,
+		.name = event->event.name,
+	};
+}
+
+static size_t count_events(const struct events *events)
+{
+	return events->list.count + events->has_frames;
+}
+
+/* That of the frames is the last: it can still be taken away. */
 static struct perfdata_new_event *new_events(const struct events *events)
 {
-	struct perfdata_new_event *list = calloc(events->list.count, sizeof(*list));
-	for (size_t i = 0; list && i < events->list.count; i++) {
-		const struct open_event *event = &events->list.items[i];
-		list[i] = (struct perfdata_new_event){
-			.attr = &event->attr,
-			.attr_size = sizeof(event->attr),
-			.ids = event->ids.items,
-			.id_count = event->ids.count,
-			.name = event->event.name,
-		};
-	}
+	struct perfdata_new_event *list = calloc(events->list.count + 1, sizeof(*list));
+	for (size_t i = 0; list && i < events->list.count; i++)
+		list[i] = new_event(&events->list.items[i]);
+	if (list && events->has_frames)
+		list[events->list.count] = new_event(&events->frames);
 	return list;
 }
 
@@ -28,7 +39,7 @@ int headers_begin(struct data_file *file, const struct events *events,
 	struct perfdata_new_event *list = new_events(events);
 	struct sink out = { 0 };
 	if (list)
-		*layout = perfdata_begin(&out, list, events->list.count);
+		*layout = perfdata_begin(&out, list, count_events(events));
 	const int result = !list || sink_failed(&out) ? STATUS_NO_MEMORY : 0;
 	if (result == 0)
 		data_file_put(file, sink_bytes(&out));
@@ -199,7 +210,8 @@ int headers_end(struct data_file *file, const struct events *events, struct perf
 		add_contents(&features, file, events, facts);
 		add_machine(&features, &machine);
 		perfdata_put_event_desc(add(&features, PERFDATA_FEATURE_EVENT_DESC), list,
-					events->list.count);
+					count_events(events));
+		layout->attrs_size = count_events(events) * layout->attr_entry_size;
 		write_end(file, layout, &features, &out);
 	}
 	bool has_failed = !list || sink_failed(&out);

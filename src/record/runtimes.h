@@ -34,6 +34,7 @@ struct runtimes_options {
 	const char *const *off;     /* names of runtimes to leave alone */
 	size_t off_count;
 	bool no_auto;      /* leave all alone */
+	bool is_walked;    /* frames of interpreters are read without their help */
 	bool dwarf_stacks; /* stacks are unwound by unwind tables, not frame pointers */
 };
 

@@ -30,6 +30,7 @@ enum facts {
 	FACT_RUBY_UNKNOWN = 1 << 9,  /* and only Ruby itself can tell */
 	FACT_JVM_AGENT = 1 << 10,    /* there is an agent that every JVM we start can load ... */
 	FACT_NO_JVM_AGENT = 1 << 11, /* ... or none */
+	FACT_TRAMPOLINES = 1 << 12,  /* Python's frames are not read otherwise */
 };
 
 struct runtimes_row {

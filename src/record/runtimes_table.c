@@ -77,11 +77,11 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 	  JOIN_WORDS },
 
 	{ "python", "PYTHONPERFSUPPORT", "1", NULL,
-	  "a frame of its own for every function, named in a perf map (3.12 and newer)", 0,
-	  JOIN_WHOLE },
+	  "a frame of its own for every function, named in a perf map (3.12 and newer)",
+	  FACT_TRAMPOLINES, JOIN_WHOLE },
 	{ "python", "PYTHON_PERF_JIT_SUPPORT", "1", NULL,
-	  "the same in a jitdump with unwind tables (3.13 and newer)", FACT_UNWIND_TABLES,
-	  JOIN_WHOLE },
+	  "the same in a jitdump with unwind tables (3.13 and newer)",
+	  FACT_TRAMPOLINES | FACT_UNWIND_TABLES, JOIN_WHOLE },
 
 	{ "luajit", "LUA_INIT",
 	  "if jit then local f = loadfile('%/luajit.lua') if f then f('%') end end", NULL,

@@ -29,6 +29,13 @@ enum record_stacks {
 	RECORD_STACKS_NONE,
 };
 
+/* Frames of interpreters, read in the kernel at each sample (docs/interpreters.md). */
+enum record_interpreters {
+	RECORD_INTERPRETERS_AUTO, /* where this user may; else what runtimes do themselves */
+	RECORD_INTERPRETERS_WALK, /* or no recording at all */
+	RECORD_INTERPRETERS_OFF,
+};
+
 enum record_note_kind {
 	RECORD_NOTE,         /* done on the caller's behalf */
 	RECORD_NOTE_WARNING, /* the result stands, but something is missing in it */
@@ -77,6 +84,8 @@ struct record_options {
 	bool keep;    /* leave the runtimes' files where they are */
 	bool no_code; /* do not read the code that perf maps speak of */
 
+	enum record_interpreters interpreters;
+
 	const char *const *command_line; /* of the recorder, for the file; ends with NULL */
 
 	/* May be NULL. `text` is one sentence or one command, without a full stop. */
@@ -91,6 +100,7 @@ struct record_result {
 	uint64_t file_bytes;
 	size_t process_count;      /* of which the collector was told */
 	size_t runtime_file_count; /* dumps and maps in the recording */
+	uint64_t frames_count;     /* records of interpreters' frames, of which most are stacks */
 	bool has_command_status;
 	int command_status; /* as wait(2) gives it; also where the recording failed */
 	bool is_cut;        /* the duration was over first: how the command ended is our doing */

@@ -29,6 +29,7 @@ static int start_collector(struct session *s)
 		return result;
 	}
 	s->sideband.collector = s->collector;
+	s->sideband.interpreters = s->interpreters;
 	return 0;
 }
 
@@ -100,6 +101,8 @@ int session_begin(struct session *s)
 	}
 	data_file_put(&s->file, sink_bytes(&out));
 	sink_clear(&out);
+	if (result == 0 && s->interpreters)
+		(void)interpreters_look(s->interpreters, os_clock_mono_ns());
 	/* What they map now the sideband tells of. */
 	if (result == 0)
 		session_attach(s);

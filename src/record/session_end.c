@@ -24,6 +24,7 @@ static void count_lost(struct session *s)
 	result->lost_count = all > told ? all : told;
 	result->sample_count = s->drain.sample_count;
 	result->throttle_count = s->drain.throttle_count;
+	result->frames_count = s->drain.frames_count;
 	if (result->lost_count) {
 		say_warning(&s->say,
 			    "%llu records were lost: the rings were full before they were read",
@@ -121,6 +122,10 @@ int session_end(struct session *s)
 	patch_time_conv(s);
 	count_lost(s);
 	tell_programs(s);
+	if (s->interpreters)
+		interpreters_end(s->interpreters);
+	/* What was never walked is no event of the recording. */
+	s->events.has_frames &= s->drain.frames_count > 0;
 	const int result = finish(s);
 	if (result < 0) {
 		const int error = s->file.status == STATUS_IO ? s->file.error : errno;

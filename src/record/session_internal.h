@@ -30,6 +30,8 @@ struct session {
 	struct runtimes *runtimes;
 	struct collector *collector;
 
+	struct interpreters *interpreters; /* NULL: they are not looked for */
+
 	struct event_list event_list;
 	struct events events;
 	struct data_file file;
@@ -64,6 +66,12 @@ void session_detach(struct session *session);
 /* session_open.c: signals, runtimes, the held command, events and rings. */
 int session_open(struct session *session);
 void session_close(struct session *session);
+
+/* session_interpreters.c: whether they are walked, which the runtimes' switches depend on; and
+ * where the events are open, whether all of them take the walk.
+ */
+int session_open_interpreters(struct session *session);
+void session_tell_events(const struct session *session);
 
 /* session_begin.c: header and synthesized records; after this only real ones follow. */
 int session_begin(struct session *session);

@@ -24,6 +24,7 @@ struct loop {
 	uint64_t stop_ns;     /* when the duration is over */
 	uint64_t grace_ns;    /* when patience with the command is over */
 	uint64_t sideband_ns; /* before this, the sideband waits */
+	uint64_t look_ns;     /* when interpreters are to be looked for */
 	bool is_ending;
 	bool was_asked;  /* the command got SIGTERM */
 	bool has_failed; /* to write */
@@ -169,6 +170,7 @@ static bool wait_for_events(struct loop *loop, bool with_sideband, uint64_t now_
 	uint64_t until = earliest(earliest(loop->start_ns, loop->stop_ns), loop->grace_ns);
 	if (!with_sideband && !loop->has_failed)
 		until = earliest(until, loop->sideband_ns);
+	until = earliest(until, loop->look_ns);
 	bool must_ask = s->child.pid && s->child.pid_fd < 0;
 	for (size_t i = 0; i < s->attached.count; i++)
 		must_ask |= s->attached.items[i].pid && s->attached.items[i].pid_fd < 0;
@@ -199,6 +201,7 @@ static void on_failure(struct loop *loop)
 {
 	struct session *s = loop->session;
 	loop->has_failed = true;
+	loop->look_ns = NEVER;
 	say_error(&s->say, "writing the recording: %s",
 		  s->file.status == STATUS_IO ? strerror(s->file.error)
 					      : status_text(s->file.status));
@@ -227,6 +230,8 @@ static int turn(struct loop *loop)
 	}
 	if (any_ready(loop, loop->samples_at, loop->sideband_at))
 		drain_round(&s->drain);
+	if (s->interpreters && !loop->has_failed)
+		loop->look_ns = interpreters_look(s->interpreters, now_ns);
 	if (loop->fds.items[FD_SIGNALS].revents)
 		read_signals(loop, now_ns);
 	check_command(loop);
@@ -239,7 +244,9 @@ static int turn(struct loop *loop)
 int session_loop(struct session *s)
 {
 	const struct record_options *o = s->options;
-	struct loop loop = { .session = s, .start_ns = NEVER, .stop_ns = NEVER, .grace_ns = NEVER };
+	struct loop loop = {
+		.session = s, .start_ns = NEVER, .stop_ns = NEVER, .grace_ns = NEVER, .look_ns = 0
+	};
 	const uint64_t now_ns = os_clock_mono_ns();
 	const bool is_started = session_follows_command(s) && !o->delay_ns;
 	if (!is_started)

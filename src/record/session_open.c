@@ -134,16 +134,17 @@ static int start_runtimes(struct session *s)
 	if (!o->no_auto && private_dir_make(&s->private_dir) < 0)
 		say_warning(&s->say, "no private directory for the runtimes' files: %s",
 			    strerror(errno));
-	const int result =
-	    runtimes_new(&s->runtimes, &(struct runtimes_options){
-					   .private_dir = s->private_dir.path,
-					   .command = o->command,
-					   .environment = o->environment ? o->environment : environ,
-					   .off = o->runtimes_off,
-					   .off_count = o->runtimes_off_count,
-					   .no_auto = o->no_auto,
-					   .dwarf_stacks = o->stacks == RECORD_STACKS_DWARF,
-				       });
+	const int result = runtimes_new(
+	    &s->runtimes, &(struct runtimes_options){
+			      .private_dir = s->private_dir.path,
+			      .command = o->command,
+			      .environment = o->environment ? o->environment : environ,
+			      .off = o->runtimes_off,
+			      .off_count = o->runtimes_off_count,
+			      .no_auto = o->no_auto,
+			      .dwarf_stacks = o->stacks == RECORD_STACKS_DWARF,
+			      .is_walked = s->interpreters && interpreters_walker(s->interpreters),
+			  });
 	if (result == STATUS_NOT_FOUND)
 		say_error(&s->say, "there is no runtime of this name to switch off");
 	else if (result < 0)
@@ -275,6 +276,7 @@ static int open_events(struct session *s)
 			   .inherit = !o->system_wide },
 		.delay_ns = o->delay_ns,
 		.ring_bytes = o->ring_bytes,
+		.walker = s->interpreters ? interpreters_walker(s->interpreters) : NULL,
 	};
 	choose_rate(s, &plan.wants);
 	struct events_target target = { .tids = &tids,
@@ -317,10 +319,14 @@ int session_open(struct session *s)
 		result = take_signals(s);
 	if (result == 0)
 		result = open_file(s);
+	if (result == 0)
+		result = session_open_interpreters(s);
 	if (result == 0 && s->options->command)
 		result = start_child(s);
 	if (result == 0)
 		result = open_events(s);
+	if (result == 0)
+		session_tell_events(s);
 	return result;
 }
 
@@ -330,6 +336,7 @@ void session_close(struct session *s)
 	child_clear(&s->child);
 	drain_clear(&s->drain);
 	events_close(&s->events);
+	interpreters_free(s->interpreters);
 	vector_clear(&s->event_list);
 	data_file_abandon(&s->file);
 	const bool is_used = s->collector && collector_totals(s->collector).survivor_count;

@@ -16,6 +16,8 @@ struct bytes sideband_mapping(struct sideband *sideband, const struct sideband_m
 		collector_mapping(sideband->collector, mapping->file.pid,
 				  &(struct collector_mapping){ mapping->start_avma, mapping->size,
 							       mapping->file.path });
+	if (sideband->interpreters)
+		interpreters_mapping(sideband->interpreters, &mapping->file);
 	return build_ids_find(sideband->build_ids, &mapping->file);
 }
 
@@ -77,6 +79,17 @@ static void see_comm(struct sideband *sideband, uint16_t misc, struct cursor *c,
 	const pid_t pid = (pid_t)cursor_u32(c);
 	if (sideband->collector && (misc & PERFDATA_MISC_COMM_EXEC) && !cursor_failed(c))
 		collector_exec(sideband->collector, pid, time_ns);
+	if (sideband->interpreters && (misc & PERFDATA_MISC_COMM_EXEC) && !cursor_failed(c))
+		interpreters_exec(sideband->interpreters, pid);
+}
+
+static void tell_interpreters(struct interpreters *interpreters, uint32_t type, pid_t pid,
+			      pid_t parent_pid)
+{
+	if (type == PERFDATA_FORK)
+		interpreters_fork(interpreters, parent_pid, pid);
+	else
+		interpreters_exit(interpreters, pid);
 }
 
 static void see_task(struct sideband *sideband, uint32_t type, struct cursor *c, uint64_t time_ns)
@@ -91,6 +104,9 @@ static void see_task(struct sideband *sideband, uint32_t type, struct cursor *c,
 		if (slot)
 			*slot = tid;
 	}
+	const bool is_process = type == PERFDATA_FORK ? pid != parent_pid : pid == tid;
+	if (sideband->interpreters && is_process)
+		tell_interpreters(sideband->interpreters, type, pid, parent_pid);
 	if (!sideband->collector)
 		return;
 	if (type == PERFDATA_FORK && pid != parent_pid)

@@ -13,12 +13,14 @@
 #include "record/bpf_programs.h"
 #include "record/build_ids.h"
 #include "record/collector.h"
+#include "record/interpreters.h"
 
 struct sideband {
 	struct collector *collector; /* may be NULL */
 	struct build_ids *build_ids;
-	struct bpf_programs *bpf; /* NULL: nobody asks for them */
-	struct proc_ids *born;    /* threads that FORK records told of are added; may be NULL */
+	struct bpf_programs *bpf;          /* NULL: nobody asks for them */
+	struct interpreters *interpreters; /* may be NULL */
+	struct proc_ids *born; /* threads that FORK records told of are added; may be NULL */
 	uint64_t lost_count;
 	uint64_t record_count;
 };

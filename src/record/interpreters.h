@@ -1,0 +1,55 @@
+/* interpreters.h - which processes of a recording are walked by the kernel at each sample.
+ *
+ *   struct interpreters *interpreters;
+ *   interpreters_new(&interpreters, RECORD_INTERPRETERS_AUTO, &say);
+ *   plan.walker = interpreters_walker(interpreters);     events_open() attaches it
+ *   interpreters_mapping(interpreters, &file);           as records come in ...
+ *   interpreters_exec(interpreters, pid);
+ *   next_ns = interpreters_look(interpreters, now_ns);   ... and behind them
+ *   interpreters_end(interpreters);
+ *   interpreters_free(interpreters);                     after the events
+ *
+ * Records only mark a process; interpreters_look() reads /proc and tells the walk. A process is
+ * marked by an executable mapping of a file that is not known to be without an interpreter; so
+ * where programs are started all the time a look is taken at the first of each kind. A process
+ * that has one is looked at again while its loader is at work, and when it loads more.
+ *
+ * Says once of each interpreter and version that it is walked, or why it is not. One thread.
+ */
+#ifndef RECORD_INTERPRETERS_H
+#define RECORD_INTERPRETERS_H
+
+#include "interp/walker.h"
+#include "record/build_ids.h"
+#include "record/say.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct interpreters;
+
+/* Returns 0 also where they cannot be walked, and are only told of. With _WALK that is an error,
+ * which was said: STATUS_DENIED, _UNSUPPORTED, _IO. _NO_MEMORY. `say` is borrowed.
+ */
+int interpreters_new(struct interpreters **interpreters, enum record_interpreters how,
+		     const struct say *say);
+void interpreters_free(struct interpreters *interpreters); /* NULL is harmless */
+
+/* NULL: none. The owner is the interpreters. */
+struct walker *interpreters_walker(const struct interpreters *interpreters);
+
+/* Why walker_open() failed, in words of ours. `buffer` may be used. */
+const char *interpreters_reason(int status, char *buffer, size_t size);
+
+void interpreters_mapping(struct interpreters *interpreters, const struct build_id_file *file);
+void interpreters_exec(struct interpreters *interpreters, pid_t pid);
+void interpreters_fork(struct interpreters *interpreters, pid_t parent_pid, pid_t pid);
+void interpreters_exit(struct interpreters *interpreters, pid_t pid);
+
+/* Looks at the marked processes that are due. Returns when the next is: UINT64_MAX for none. */
+uint64_t interpreters_look(struct interpreters *interpreters, uint64_t now_ns);
+
+/* Says what is still to be said. */
+void interpreters_end(struct interpreters *interpreters);
+
+#endif
