@@ -28,15 +28,26 @@ struct walker;
 struct walker_options {
 	uint32_t max_processes; /* 0: 1024 */
 	uint32_t max_known;     /* code objects that are remembered as told; 0: 65536 */
+	/* The kernel checks the walk for half a second before it takes it. With this events get a
+	 * gate that is taken at once, and walker_load() puts the walk behind it, whenever it is
+	 * needed: also for events that were inherited long before.
+	 */
+	bool later;
 };
 
 /* Returns 0, STATUS_UNSUPPORTED (built without, or an old kernel), _DENIED, _IO (errno) or
  * _NO_MEMORY.
  */
 int walker_open(struct walker **walker, const struct walker_options *options);
+
+/* Loads the walk of a walker that was opened for later. Returns as walker_open(). May run in a
+ * thread of its own as long as no other function is called. Again: 0 at once.
+ */
+int walker_load(struct walker *walker);
+
 void walker_close(struct walker *walker); /* NULL is harmless; events keep the program */
 
-/* Why walker_open() failed: the loader's last words. Valid until the next call. */
+/* Why walker_open() or walker_load() failed: the loader's last words. Valid until the next call. */
 const char *walker_error(void);
 
 /* True where records have the time of their sample. */
@@ -58,6 +69,7 @@ int walker_measure(void);
 struct walker_cost walker_cost(const struct walker *walker);
 
 /* Each returns 0 or STATUS_IO (errno). */
+/* `output_fd` is to stay open until the walk is loaded. */
 int walker_set_ring(struct walker *walker, int cpu, int output_fd);
 int walker_attach(struct walker *walker, int event_fd);
 

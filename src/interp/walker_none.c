@@ -9,6 +9,12 @@ int walker_open(struct walker **walker, const struct walker_options *options)
 	return STATUS_UNSUPPORTED;
 }
 
+int walker_load(struct walker *walker)
+{
+	(void)walker;
+	return STATUS_UNSUPPORTED;
+}
+
 void walker_close(struct walker *walker)
 {
 	(void)walker;

@@ -9,7 +9,9 @@
 #include "record/attr.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,8 @@ static const uint64_t first_wait_ns = 2 * 1000 * 1000;
 enum { MAX_LOOKS = 10 };
 /* Programs that are walked load modules one by one. */
 static const uint64_t loading_pause_ns = 100 * 1000 * 1000;
+/* Whether the walk is loaded is asked this often. */
+static const uint64_t load_pause_ns = 10 * 1000 * 1000;
 
 struct watched {
 	pid_t pid; /* 0: a free place */
@@ -39,6 +43,12 @@ struct watched {
 struct interpreters {
 	const struct say *say;
 	struct walker *walker; /* NULL: none, for this reason */
+	enum { LOAD_NONE, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED } load_state;
+	bool has_started; /* records are coming in: nothing may take long */
+	pthread_t thread;
+	atomic_bool is_thread_done;
+	int load_result;
+	int load_errno;
 	char reason[256];
 	bool was_reason_said;
 	struct interp_cache cache;
@@ -76,23 +86,83 @@ static int try_output(void)
 	return errno == EACCES || errno == EPERM ? STATUS_DENIED : STATUS_IO;
 }
 
-static int open_walker(struct interpreters *in, enum record_interpreters how)
+static void keep_reason(struct interpreters *in, int result)
 {
 	char buffer[sizeof(in->reason)];
-	int result = try_output();
-	if (result == 0)
-		result = walker_open(&in->walker,
-				     &(struct walker_options){ .max_processes = MAX_PROCESSES });
-	if (result == 0 || result == STATUS_NO_MEMORY)
-		return result;
 	const char *reason = interpreters_reason(result, buffer, sizeof(buffer));
 	(void)snprintf(in->reason, sizeof(in->reason), "%s", reason);
+}
+
+/* Who asked for the walk gets it or an error; others are told when an interpreter is seen. */
+static int conclude(struct interpreters *in, enum record_interpreters how, int result)
+{
+	if (result == 0 || result == STATUS_NO_MEMORY)
+		return result;
+	keep_reason(in, result);
 	if (how != RECORD_INTERPRETERS_WALK)
 		return 0;
 	say_error(in->say, "interpreters cannot be walked: %s", in->reason);
 	if (result == STATUS_DENIED)
 		say_try(in->say, "sudo polyperf record ...");
 	return result;
+}
+
+static int open_walker(struct interpreters *in, enum record_interpreters how)
+{
+	const struct walker_options options = { .max_processes = MAX_PROCESSES, .later = true };
+	int result = try_output();
+	if (result == 0 && access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		result = STATUS_UNSUPPORTED;
+	if (result == 0)
+		result = walker_open(&in->walker, &options);
+	return conclude(in, how, result);
+}
+
+int interpreters_expect(struct interpreters *in, enum record_interpreters how)
+{
+	const int result = in->walker ? walker_load(in->walker) : 0;
+	in->load_state = result < 0 ? LOAD_FAILED : LOAD_DONE;
+	return conclude(in, how, result);
+}
+
+void interpreters_start(struct interpreters *in)
+{
+	in->has_started = true;
+}
+
+static void *load_in_thread(void *context)
+{
+	struct interpreters *in = context;
+	in->load_result = walker_load(in->walker);
+	in->load_errno = errno;
+	atomic_store(&in->is_thread_done, true);
+	return NULL;
+}
+
+static void finish_loading(struct interpreters *in, int result)
+{
+	in->load_state = result < 0 ? LOAD_FAILED : LOAD_DONE;
+	if (result < 0)
+		keep_reason(in, result);
+}
+
+/* True as soon as the walk can be told of processes. */
+static bool is_loaded(struct interpreters *in)
+{
+	if (!in->walker)
+		return false;
+	if (in->load_state == LOAD_RUNNING && atomic_load(&in->is_thread_done)) {
+		pthread_join(in->thread, NULL);
+		errno = in->load_errno;
+		finish_loading(in, in->load_result);
+	}
+	if (in->load_state == LOAD_NONE) {
+		if (in->has_started && pthread_create(&in->thread, NULL, load_in_thread, in) == 0)
+			in->load_state = LOAD_RUNNING;
+		else
+			finish_loading(in, walker_load(in->walker));
+	}
+	return in->load_state == LOAD_DONE;
 }
 
 int interpreters_new(struct interpreters **made, enum record_interpreters how,
@@ -116,6 +186,8 @@ void interpreters_free(struct interpreters *in)
 {
 	if (!in)
 		return;
+	if (in->load_state == LOAD_RUNNING)
+		pthread_join(in->thread, NULL);
 	walker_close(in->walker);
 	interp_cache_clear(&in->cache);
 	idmap_clear(&in->by_pid);
@@ -126,7 +198,7 @@ void interpreters_free(struct interpreters *in)
 
 struct walker *interpreters_walker(const struct interpreters *in)
 {
-	return in->walker;
+	return in->load_state == LOAD_FAILED ? NULL : in->walker;
 }
 
 static struct watched *find(struct interpreters *in, pid_t pid)
@@ -255,7 +327,7 @@ static void tell_of(struct interpreters *in, const struct interp_found *found, p
 	if (slot)
 		*slot = *found;
 	const char *language = interp_language_name((enum walk_language)found->runtime.language);
-	if (in->walker && !found->refusal)
+	if (interpreters_walker(in) && !found->refusal)
 		say_note(in->say, "%s %s (process %d): its functions are read at each sample",
 			 language, found->version, pid);
 	else
@@ -344,8 +416,12 @@ static void look_at(struct interpreters *in, struct watched *watched, uint64_t n
 	}
 	if (!watched->seen.walk.runtime_count)
 		stop_walking(in, watched);
-	else if (in->walker)
+	else if (is_loaded(in))
 		start_walking(in, watched, &before);
+	if (in->load_state == LOAD_RUNNING) {
+		watched->due_ns = now_ns + load_pause_ns;
+		return;
+	}
 	const unsigned round = watched->look_count++;
 	if (!is_settled(watched) && round < MAX_LOOKS)
 		watched->due_ns = now_ns + (first_wait_ns << round);

@@ -75,6 +75,9 @@ struct runtimes_note runtimes_note(const struct runtimes *runtimes, size_t index
 /* The names that `off` takes, in the order of docs/runtimes.md; NULL past the last. */
 const char *runtimes_name(size_t index);
 
+/* True if the command names Python, PHP, Ruby or Perl, itself or in a script's first line. */
+bool runtimes_are_interpreted(const char *const *command, char *const *environment);
+
 /* A runtime on this machine, for `polyperf doctor`. */
 struct runtimes_installed {
 	const char *runtime;

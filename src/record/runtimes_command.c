@@ -30,7 +30,7 @@ static const struct word WORDS[] = {
 	{ "uvicorn", "python" }, { "gunicorn", "python" }, { "luajit", "luajit" },
 	{ "ruby", "ruby" },      { "irb", "ruby" },        { "rake", "ruby" },
 	{ "bundle", "ruby" },    { "rails", "ruby" },      { "rspec", "ruby" },
-	{ "lli", "llvm" },
+	{ "lli", "llvm" },       { "perl", "perl" },       { "prove", "perl" },
 };
 
 /* Programs whose arguments name the program that matters. */
@@ -64,6 +64,7 @@ static uint32_t match(const char *path)
 		for (size_t n = 0; runtimes_name(n); n++)
 			if (strcmp(runtimes_name(n), WORDS[i].runtime) == 0)
 				return 1u << n;
+		return 1u << RUNTIMES_PERL_BIT;
 	}
 	return 0;
 }
@@ -123,6 +124,21 @@ uint32_t runtimes_recognise(struct arena *arena, const char *const *command,
 			wrapped = is_wrapper(command[0]);
 	}
 	return found;
+}
+
+bool runtimes_are_interpreted(const char *const *command, char *const *environment)
+{
+	static const char *const INTERPRETED[] = { "python", "php", "ruby" };
+	struct arena arena = { 0 };
+	const uint32_t found =
+	    runtimes_recognise(&arena, command, runtimes_getenv(environment, "PATH"));
+	arena_clear(&arena);
+	bool is_interpreted = found >> RUNTIMES_PERL_BIT & 1;
+	for (size_t i = 0; i < sizeof(INTERPRETED) / sizeof(INTERPRETED[0]); i++)
+		for (size_t n = 0; runtimes_name(n); n++)
+			is_interpreted |=
+			    (found >> n & 1) && strcmp(runtimes_name(n), INTERPRETED[i]) == 0;
+	return is_interpreted;
 }
 
 /* True if the program is an ELF file that holds `text`: V8 keeps the names of its flags. */

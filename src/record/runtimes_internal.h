@@ -61,8 +61,10 @@ unsigned runtimes_otp_release(struct arena *arena, const char *path);
 uint32_t runtimes_facts_of_programs(struct arena *arena, const char *search_path);
 
 /* The runtimes that the command names: itself, in a shell's or wrapper's words, or in
- * the first line of a script. Bit n stands for runtimes_name(n).
+ * the first line of a script. Bit n stands for runtimes_name(n); the last one for Perl, which is
+ * no runtime that could be switched.
  */
+enum { RUNTIMES_PERL_BIT = 31 };
 uint32_t runtimes_recognise(struct arena *arena, const char *const *command,
 			    const char *search_path);
 

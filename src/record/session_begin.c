@@ -103,6 +103,8 @@ int session_begin(struct session *s)
 	sink_clear(&out);
 	if (result == 0 && s->interpreters)
 		(void)interpreters_look(s->interpreters, os_clock_mono_ns());
+	if (s->interpreters)
+		interpreters_start(s->interpreters);
 	/* What they map now the sideband tells of. */
 	if (result == 0)
 		session_attach(s);

@@ -1,10 +1,23 @@
+#include "base/status.h"
 #include "record/session_internal.h"
+
+#include <unistd.h>
 
 int session_open_interpreters(struct session *s)
 {
-	if (s->options->interpreters == RECORD_INTERPRETERS_OFF)
+	const struct record_options *o = s->options;
+	if (o->interpreters == RECORD_INTERPRETERS_OFF)
 		return 0;
-	return interpreters_new(&s->interpreters, s->options->interpreters, &s->say);
+	const int result = interpreters_new(&s->interpreters, o->interpreters, &s->say);
+	if (result < 0) {
+		if (result == STATUS_NO_MEMORY)
+			say_error(&s->say, "%s", status_text(result));
+		return result;
+	}
+	if (!session_follows_command(s) ||
+	    !runtimes_are_interpreted(o->command, o->environment ? o->environment : environ))
+		return 0;
+	return interpreters_expect(s->interpreters, o->interpreters);
 }
 
 void session_tell_events(const struct session *s)
