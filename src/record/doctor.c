@@ -5,6 +5,7 @@
 #include "os/bpf.h"
 #include "os/perf_event.h"
 #include "os/proc.h"
+#include "record/interpreters.h"
 #include "record/private_dir.h"
 #include "record/runtimes_internal.h"
 
@@ -297,6 +298,26 @@ static void examine_privileges(struct doctor *doctor)
 	add(doctor, btf);
 }
 
+static void examine_interpreters(struct doctor *doctor)
+{
+	struct doctor_finding walk = { .name = "interpreters",
+				       .text = "functions of Python, PHP, Ruby and Perl are read "
+					       "at each sample" };
+	const int result = interpreters_try();
+	if (result < 0) {
+		char buffer[256];
+		const char *reason = interpreters_reason(result, buffer, sizeof(buffer));
+		walk.verdict = DOCTOR_LIMITED;
+		walk.text = runtimes_printf(&doctor->arena,
+					    "functions of Python, PHP, Ruby and Perl are not read "
+					    "at samples: %s",
+					    reason);
+		if (result == STATUS_DENIED)
+			walk.try = "sudo polyperf record ...";
+	}
+	add(doctor, walk);
+}
+
 static void examine_tools(struct doctor *doctor)
 {
 	const char *path = runtimes_find_program(&doctor->arena, "perf", getenv("PATH"));
@@ -320,6 +341,7 @@ int doctor_examine(struct doctor *doctor)
 	examine_kernel_symbols(doctor, &limits);
 	examine_files(doctor);
 	examine_privileges(doctor);
+	examine_interpreters(doctor);
 	examine_tools(doctor);
 	struct runtimes_installed *found;
 	const int got = runtimes_find_installed(&doctor->arena, getenv("PATH"), &found);

@@ -107,14 +107,31 @@ static int conclude(struct interpreters *in, enum record_interpreters how, int r
 	return result;
 }
 
+static int try_and_open(struct walker **walker, bool later)
+{
+	const struct walker_options options = { .max_processes = MAX_PROCESSES, .later = later };
+	const int result = try_output();
+	*walker = NULL;
+	return result ? result : walker_open(walker, &options);
+}
+
+int interpreters_try(void)
+{
+	struct walker *walker;
+	const int result = try_and_open(&walker, false);
+	walker_close(walker);
+	return result;
+}
+
 static int open_walker(struct interpreters *in, enum record_interpreters how)
 {
-	const struct walker_options options = { .max_processes = MAX_PROCESSES, .later = true };
-	int result = try_output();
-	if (result == 0 && access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+	int result = try_and_open(&in->walker, true);
+	/* What the walk itself will ask for. */
+	if (result == 0 && access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
+		walker_close(in->walker);
+		in->walker = NULL;
 		result = STATUS_UNSUPPORTED;
-	if (result == 0)
-		result = walker_open(&in->walker, &options);
+	}
 	return conclude(in, how, result);
 }
 
@@ -280,14 +297,14 @@ void interpreters_exec(struct interpreters *in, pid_t pid)
 	mark(in, watched, 0);
 }
 
-/* While the parent lives, its descriptor is taken for the child, too. */
+/* While the parent lives, its descriptor is taken for the child, too: but it may not live long. */
 void interpreters_fork(struct interpreters *in, pid_t parent_pid, pid_t pid)
 {
 	struct watched *parent = find(in, parent_pid);
 	struct watched *child = find(in, pid);
 	if (child)
 		mark(in, child, 0);
-	if (child || !parent || !parent->is_walked)
+	if (child || !parent)
 		return;
 	child = add(in, pid);
 	parent = find(in, parent_pid); /* it may have moved */
@@ -295,20 +312,22 @@ void interpreters_fork(struct interpreters *in, pid_t parent_pid, pid_t pid)
 		return;
 	*child = *parent;
 	child->pid = pid;
-	child->is_walked = walker_add(in->walker, pid, &child->seen.walk) == 0;
-	if (child->due_ns != NEVER)
-		mark(in, child, child->due_ns);
+	if (parent->is_walked)
+		child->is_walked = walker_add(in->walker, pid, &child->seen.walk) == 0;
+	else if (child->seen.walk.runtime_count && interpreters_walker(in))
+		mark(in, child, 0);
+	in->due_ns = child->due_ns < in->due_ns ? child->due_ns : in->due_ns;
 }
 
 static void tell_refusal(struct interpreters *in, const struct interp_found *found,
 			 const char *language, pid_t pid)
 {
 	if (found->refusal) {
-		say_note(in->say, "%s %s (process %d) is not walked: %s", language, found->version,
-			 pid, found->refusal);
+		say_note(in->say, "%s %s (process %d): its functions are not read: %s", language,
+			 found->version, pid, found->refusal);
 		return;
 	}
-	say_note(in->say, "%s %s (process %d): its functions are not in this recording: %s",
+	say_note(in->say, "%s %s (process %d): its functions are not read at each sample: %s",
 		 language, found->version, pid, in->reason);
 	if (!in->was_reason_said)
 		say_try(in->say, "sudo polyperf record ...");

@@ -46,7 +46,10 @@ void interpreters_free(struct interpreters *interpreters); /* NULL is harmless *
 /* NULL: none. The owner is the interpreters. */
 struct walker *interpreters_walker(const struct interpreters *interpreters);
 
-/* Why walker_open() failed, in words of ours. `buffer` may be used. */
+/* Loads the walk and lets it go: 0, or what hinders. */
+int interpreters_try(void);
+
+/* What hinders in words of ours; may be in `buffer`. */
 const char *interpreters_reason(int status, char *buffer, size_t size);
 
 void interpreters_mapping(struct interpreters *interpreters, const struct build_id_file *file);

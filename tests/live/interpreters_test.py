@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Frames of interpreters in recordings: interpreters_test.py POLYPERF CASE [VERSION]
+
+The file must hold the stack of each sample that the interpreter ran in, with the sample's very
+time and thread, and stock perf must read it like any other.
+"""
+import collections
+import contextlib
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+import frames
+import live
+import polyperf
+
+PROGRAMS = HERE.parent / "interp/programs"
+POLYPERF = sys.argv[1]
+SHARE = 0.99  # of the samples between the first and the last stack of a thread
+NOTHING_RUNS = (0, 2)  # a whole stack may be empty: Ruby compiles before anything runs
+LEAVES = {"python": "größe", "php": "leaf", "ruby": "leaf", "perl": "leaf"}
+SUFFIXES = {"python": "py", "php": "php", "ruby": "rb", "perl": "pl"}
+READ = re.compile(r"^polyperf: (\w+) ([\w.]+) \(process (\d+)\): its functions are read at each sample$", re.M)
+NOT_READ = re.compile(r"^polyperf: (\w+) [\w.]+ \(process \d+\): its functions are not read.*: (.*)$", re.M)
+
+
+def path_of(language, version=None):
+    if language == "python" and version:
+        found = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}"))
+        path = found[0] if found else None
+    elif language == "python":
+        path = "/usr/bin/python3.11" if os.path.exists("/usr/bin/python3.11") else None
+    else:
+        path = shutil.which(language)
+    return path or polyperf.skip(f"{language} {version or ''} is not installed")
+
+
+def callers(language, seconds, version=None):
+    return [path_of(language, version), str(PROGRAMS / f"callers.{SUFFIXES[language]}"), str(seconds)]
+
+
+def record(place, *arguments, environment=None):
+    """The recording and what polyperf said."""
+    recording = place.out / "recording.data"
+    done = subprocess.run([POLYPERF, "record", "-o", str(recording), *map(str, arguments)], cwd=place.cwd,
+                          env=environment or place.environment, capture_output=True, text=True,
+                          errors="replace", timeout=240)
+    print(done.stderr.strip())
+    assert done.returncode == 0, done.returncode
+    return recording, done.stderr
+
+
+def need_walk(said):
+    """The walk itself is tested elsewhere: here it is enough that it can be had."""
+    found = NOT_READ.search(said)
+    if found and re.search("CAP_BPF|built without|Linux 5.17", found[2]):
+        polyperf.skip(found[2])
+
+
+def check_share(recording, leaf, least, pid=None):
+    """Samples with frames, among those between the first and the last of each thread."""
+    inside = whole = busy = named = 0
+    threads = collections.defaultdict(list)
+    for sample, stack in recording.joined():
+        if pid in (None, sample.pid):
+            threads[sample.tid].append((sample, stack))
+    for pairs in threads.values():
+        pairs.sort(key=lambda pair: pair[0].time)
+        with_frames = [i for i, (_, stack) in enumerate(pairs) if stack and stack.frames]
+        if not with_frames:
+            continue
+        for sample, stack in pairs[with_frames[0]:with_frames[-1] + 1]:
+            inside += 1
+            whole += bool(stack and (stack.frames or stack.end in NOTHING_RUNS))
+            busy += bool(stack and stack.frames)
+            names = [re.split(r"[\\:]", frame.name)[-1] for frame in stack.frames] if stack else []
+            named += leaf in names
+            assert "?" not in names, f"code that was never told: {stack}"
+            assert not stack or stack.pid == sample.pid
+    print(f"{inside} samples inside, {whole} with stacks, {busy} with frames, {named} in or below {leaf}")
+    assert inside >= least, "hardly a sample"
+    assert whole >= SHARE * inside, "samples without their stack"
+    assert busy >= 0.9 * inside, "too many samples without frames"
+    assert named >= 0.2 * inside, f"hardly a sample of {leaf}"
+    return inside
+
+
+def check_stock(recording, event="cpu-clock"):
+    """Stock perf reads both events, and says nothing against the file."""
+    if not shutil.which("perf"):
+        return
+    for arguments in (("report", "--stdio", "-g", "none"), ("script",), ("script", "-F", "comm,event,ip,sym"),
+                      ("evlist", "-v"), ("report", "--stdio", "--sort", "comm", "--stats")):
+        done = subprocess.run(["perf", *arguments, "-i", str(recording)], capture_output=True, text=True,
+                              errors="replace")
+        said = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("#")]
+        assert done.returncode == 0 and not said, f"perf {arguments}: {done.returncode} {said[:3]}"
+        if arguments[0] == "report":
+            assert "polyperf:frames" in done.stdout
+    # The type of the samples' event keeps its fields beside one that has fewer.
+    done = subprocess.run(["perf", "script", "-i", str(recording)], capture_output=True, text=True,
+                          errors="replace")
+    assert re.search(r"^\t +[0-9a-f]+ \S+", done.stdout, re.M), "no call chains"
+
+
+def case_command(place, language, version=None):
+    file, said = record(place, "--", *callers(language, 2, version))
+    need_walk(said)
+    assert READ.search(said)[1].lower() == language
+    recording = frames.Recording(file)
+    assert recording.names.count("polyperf:frames") == 1
+    count = check_share(recording, LEAVES[language], 100)
+    assert re.search(r"^polyperf: (\d+) samples", said, re.M), said
+    told = int(re.search(r"^polyperf: (\d+) samples", said, re.M)[1])
+    assert count <= told <= len(recording.samples) - len(recording.stacks), "frames are no samples"
+    check_stock(file)
+
+
+@contextlib.contextmanager
+def running(command, place):
+    with subprocess.Popen(command, cwd=place.cwd, env=place.environment, stdout=subprocess.DEVNULL,
+                          start_new_session=True) as process:
+        try:
+            time.sleep(0.7)
+            yield process
+        finally:
+            process.kill()
+
+
+def case_attach(place, language, version=None):
+    with running(callers(language, 60, version), place) as process:
+        file, said = record(place, "-p", process.pid, "--duration", 2)
+    need_walk(said)
+    assert READ.search(said)[3] == str(process.pid)
+    check_share(frames.Recording(file), LEAVES[language], 100, process.pid)
+
+
+def case_system(place, *_):
+    with running(callers("python", 60), place) as first, running(callers("perl", 60), place) as second:
+        file, said = record(place, "-a", "--duration", 2)
+    need_walk(said)
+    recording = frames.Recording(file)
+    check_share(recording, LEAVES["python"], 50, first.pid)
+    check_share(recording, LEAVES["perl"], 50, second.pid)
+    check_stock(file)
+
+
+def hidden(place, language):
+    """A program that does not say by its name what it is, nor by the command that starts it."""
+    program = place.root / "innocent"
+    shutil.copy(path_of(language), program)
+    script = place.root / "start"
+    seconds = 4
+    script.write_text(f"#!/bin/sh\nsleep 0.3\n{program} {PROGRAMS}/callers.{SUFFIXES[language]} {seconds}\n")
+    script.chmod(0o755)
+    return script
+
+
+def check_late(file, said, seconds=4):
+    """The walk is loaded when the program is seen: at most a part of its samples is before that."""
+    need_walk(said)
+    recording = frames.Recording(file)
+    inside = check_share(recording, LEAVES["perl"], 100)
+    samples = [s for s in recording.samples if s.event == "cpu-clock"]
+    assert inside > 0.5 * len(samples), f"{inside} of {len(samples)}: the walk came late"
+
+
+def case_midrun(place, *_):
+    file, said = record(place, "--", hidden(place, "perl"))
+    check_late(file, said)
+
+
+def case_midrun_attached(place, *_):
+    with running(["/bin/sh", "-c", f"sleep 1.2; {hidden(place, 'perl')}; sleep 60"], place) as process:
+        file, said = record(place, "-p", process.pid, "--duration", 5)
+    check_late(file, said)
+
+
+ORPHAN = """
+import os, sys, time
+def spin():
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end: pass
+if os.fork() == 0:
+    time.sleep(0.2) # the parent is gone
+    spin()
+    os._exit(0)
+"""
+
+
+def case_orphan(place, *_):
+    """A child outlives the parent that it was forked from."""
+    with running(["/bin/sh", "-c", "sleep 1; /usr/bin/python3.11 -c \"$1\"; sleep 9", "-", ORPHAN],
+                 place) as process:
+        path_of("python")
+        file, said = record(place, "-p", process.pid, "--", "sleep", "4")
+    need_walk(said)
+    recording = frames.Recording(file)
+    orphans = [pair for pair in recording.joined() if pair[0].pid != process.pid]
+    walked = [s for _, s in orphans if s and "spin" in [f.name for f in s.frames]]
+    print(f"{len(walked)} of {len(orphans)}")
+    assert len(walked) > 0.9 * len(orphans) > 90
+
+
+THREADS = """
+import sys, threading, time, zlib
+data = bytes(range(256)) * 400
+def spin():
+    end = time.monotonic() + 2
+    while time.monotonic() < end: zlib.compress(data, 6)
+threads = [threading.Thread(target=spin) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def case_threads(place, *_):
+    file, said = record(place, "-z", "-e", "cpu-clock,page-faults", "--", path_of("python"), "-c", THREADS)
+    need_walk(said)
+    plain, said = record(place, "-e", "cpu-clock,page-faults", "--", path_of("python"), "-c", THREADS)
+    recording = frames.Recording(plain)
+    check_share(recording, "spin", 200)
+    tids = {stack.tid for stack in recording.stacks if "spin" in [f.name for f in stack.frames]}
+    assert len(tids) == 3, tids
+    faults = [stack for sample, stack in recording.joined() if sample.event == "page-faults" and stack]
+    assert any(stack.frames for stack in faults), "page faults have no frames"
+
+
+def case_none(place, *_):
+    """A recording without an interpreter is as it ever was."""
+    file, said = record(place, "--", "/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
+    assert not READ.search(said) and not NOT_READ.search(said)
+    assert "polyperf:frames" not in frames.Recording(file).names
+    if shutil.which("perf"):
+        done = subprocess.run(["perf", "evlist", "-i", str(file)], capture_output=True, text=True)
+        assert done.stdout.split() == ["cpu-clock", "dummy"] or "frames" not in done.stdout
+
+
+def trampolines(said):
+    return "PYTHONPERFSUPPORT=1" in said
+
+
+def case_off(place, *_):
+    file, said = record(place, "--interpreters", "off", "-v", "--", *callers("python", 0.5))
+    assert trampolines(said) and not READ.search(said)
+    assert "polyperf:frames" not in frames.Recording(file).names
+    file, said = record(place, "-v", "--", *callers("python", 0.5))
+    need_walk(said)
+    assert not trampolines(said), "both"
+
+
+def case_unprivileged(place, *_):
+    """Who may not is told, and has the trampolines."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        polyperf.skip("needs root and setpriv")
+    place.root.chmod(0o755)
+    for path in (place.out, place.cwd, place.home, place.tmp):
+        path.chmod(0o777)
+    as_nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", POLYPERF, "record",
+                 "-o", str(place.out / "other.data")]
+    command = ["-v", "--", *callers("python", 0.5)]
+    done = subprocess.run([*as_nobody, *command], cwd=place.cwd, env=place.environment, capture_output=True,
+                          text=True)
+    print(done.stderr)
+    if done.returncode and "perf events are closed" in done.stderr:
+        polyperf.skip("users may not sample here")
+    assert done.returncode == 0 and trampolines(done.stderr)
+    assert "CAP_BPF" in NOT_READ.search(done.stderr)[2]
+    done = subprocess.run([*as_nobody, "--interpreters", "walk", *command], cwd=place.cwd,
+                          env=place.environment, capture_output=True, text=True)
+    assert done.returncode == 1 and "CAP_BPF" in done.stderr, done.stderr
+
+
+def main():
+    reason = live.why_no_sampling()
+    if reason:
+        polyperf.skip(reason)
+    with live.place() as place:
+        globals()[f"case_{sys.argv[2].replace('-', '_')}"](place, *sys.argv[3:])
+
+
+main()
