@@ -78,10 +78,10 @@ static const struct argp_option options[] = {
 	  0 },
 	{ .doc = "Runtimes:" },
 	{ "interpreters", KEY_INTERPRETERS, "HOW", 0,
-	  "the functions that Python, PHP, Ruby and Perl run, read by the kernel at each sample: "
-	  "`auto` where this user may load BPF programs, and else what the runtimes do "
-	  "themselves, "
-	  "the default; `walk` does so or fails; `off`",
+	  "have the kernel read at each sample which functions and lines Python, PHP, Ruby and "
+	  "Perl "
+	  "run: `auto`, the default, does where this user may load BPF programs; `walk` does or "
+	  "fails; `off` does not",
 	  0 },
 	{ "no-auto", KEY_NO_AUTO, NULL, 0, "do not switch the runtimes' JIT symbols on", 0 },
 	{ "runtime", KEY_RUNTIME, "NAME=off", 0, "leave this one alone", 0 },
@@ -428,7 +428,10 @@ const struct command cmd_record = {
 	    "recording that `polyperf report` reads, and so do `perf report` and `perf script`. "
 	    "Runtimes that compile at run time (node, deno, bun, Java, .NET, mono, PHP, Erlang, "
 	    "Python, LuaJIT, Ruby, ...) are told through their environment to say where their code "
-	    "is; what they say goes into the recording, which can be copied to another machine.\n\n"
+	    "is; what they say goes into the recording, which can be copied to another machine. "
+	    "What "
+	    "Python, PHP, Ruby and Perl interpret is read at each sample, where that is "
+	    "allowed.\n\n"
 	    "Ctrl-C, SIGTERM and SIGHUP end the recording, which is whole then too. With -p or -a "
 	    "a "
 	    "command only tells for how long to record.",

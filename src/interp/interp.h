@@ -64,6 +64,9 @@ uint32_t interp_pthread_values(struct bytes image);
 /* "Python", as it is written. */
 const char *interp_language_name(enum walk_language language);
 
+/* True with a minor version of Python 3 that can be walked, of the usual builds. */
+bool interp_knows_python(unsigned minor);
+
 struct interp_process {
 	struct walk_process walk; /* ids are 0: they are the caller's to give */
 	struct interp_found found[WALK_MAX_RUNTIMES];

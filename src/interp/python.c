@@ -20,6 +20,11 @@ static const struct python_version *by_number(unsigned minor)
 	return NULL;
 }
 
+bool interp_knows_python(unsigned minor)
+{
+	return by_number(minor) != NULL;
+}
+
 /* Before 3.11 no variable has the version; the size of the runtime's state is of one only. */
 static const struct python_version *by_size(uint64_t size)
 {

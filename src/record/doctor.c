@@ -298,7 +298,8 @@ static void examine_privileges(struct doctor *doctor)
 	add(doctor, btf);
 }
 
-static void examine_interpreters(struct doctor *doctor)
+/* Returns whether they are walked. */
+static bool examine_interpreters(struct doctor *doctor)
 {
 	struct doctor_finding walk = { .name = "interpreters",
 				       .text = "functions of Python, PHP, Ruby and Perl are read "
@@ -316,6 +317,7 @@ static void examine_interpreters(struct doctor *doctor)
 			walk.try = "sudo polyperf record ...";
 	}
 	add(doctor, walk);
+	return result == 0;
 }
 
 static void examine_tools(struct doctor *doctor)
@@ -341,10 +343,10 @@ int doctor_examine(struct doctor *doctor)
 	examine_kernel_symbols(doctor, &limits);
 	examine_files(doctor);
 	examine_privileges(doctor);
-	examine_interpreters(doctor);
+	const bool is_walked = examine_interpreters(doctor);
 	examine_tools(doctor);
 	struct runtimes_installed *found;
-	const int got = runtimes_find_installed(&doctor->arena, getenv("PATH"), &found);
+	const int got = runtimes_find_installed(&doctor->arena, getenv("PATH"), is_walked, &found);
 	if (got < 0)
 		return got;
 	doctor->runtimes = found;

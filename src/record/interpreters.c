@@ -142,11 +142,6 @@ int interpreters_expect(struct interpreters *in, enum record_interpreters how)
 	return conclude(in, how, result);
 }
 
-void interpreters_start(struct interpreters *in)
-{
-	in->has_started = true;
-}
-
 static void *load_in_thread(void *context)
 {
 	struct interpreters *in = context;
@@ -163,6 +158,21 @@ static void finish_loading(struct interpreters *in, int result)
 		keep_reason(in, result);
 }
 
+static void start_loading(struct interpreters *in)
+{
+	if (in->has_started && pthread_create(&in->thread, NULL, load_in_thread, in) == 0)
+		in->load_state = LOAD_RUNNING;
+	else
+		finish_loading(in, walker_load(in->walker));
+}
+
+void interpreters_start(struct interpreters *in, bool is_likely)
+{
+	in->has_started = true;
+	if (is_likely && in->walker && in->load_state == LOAD_NONE)
+		start_loading(in);
+}
+
 /* True as soon as the walk can be told of processes. */
 static bool is_loaded(struct interpreters *in)
 {
@@ -173,12 +183,8 @@ static bool is_loaded(struct interpreters *in)
 		errno = in->load_errno;
 		finish_loading(in, in->load_result);
 	}
-	if (in->load_state == LOAD_NONE) {
-		if (in->has_started && pthread_create(&in->thread, NULL, load_in_thread, in) == 0)
-			in->load_state = LOAD_RUNNING;
-		else
-			finish_loading(in, walker_load(in->walker));
-	}
+	if (in->load_state == LOAD_NONE)
+		start_loading(in);
 	return in->load_state == LOAD_DONE;
 }
 

@@ -34,12 +34,13 @@ struct interpreters;
 int interpreters_new(struct interpreters **interpreters, enum record_interpreters how,
 		     const struct say *say);
 
-/* The kernel takes half a second to check the walk. It is loaded here, for commands that are
- * interpreters by their name, so that no sample is without it; else by the first look that finds
- * one, or, from interpreters_start() on, in a thread. Returns as interpreters_new().
+/* The kernel takes the better part of a second to check the walk. It is loaded here, for commands
+ * that are interpreters by their name, so that no sample is without it; else by the first look that
+ * finds one; from interpreters_start() on in a thread, at once where one is likely to come.
+ * Returns as interpreters_new().
  */
 int interpreters_expect(struct interpreters *interpreters, enum record_interpreters how);
-void interpreters_start(struct interpreters *interpreters);
+void interpreters_start(struct interpreters *interpreters, bool is_likely);
 
 void interpreters_free(struct interpreters *interpreters); /* NULL is harmless */
 

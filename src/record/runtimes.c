@@ -289,7 +289,8 @@ static uint32_t facts_of(struct runtimes *runtimes, const struct runtimes_option
 	if (access(".", W_OK | X_OK) == 0)
 		facts |= private_dir_is_mappable(".") ? FACT_CWD_MAPPABLE : FACT_CWD_PLAIN;
 	const char *search_path = runtimes_getenv(options->environment, "PATH");
-	if (!options->is_walked)
+	if (!options->is_walked ||
+	    runtimes_python_is_unknown(&runtimes->arena, options->command, search_path))
 		facts |= FACT_TRAMPOLINES;
 	return facts | runtimes_facts_of_programs(&runtimes->arena, search_path);
 }

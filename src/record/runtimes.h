@@ -78,6 +78,9 @@ const char *runtimes_name(size_t index);
 /* True if the command names Python, PHP, Ruby or Perl, itself or in a script's first line. */
 bool runtimes_are_interpreted(const char *const *command, char *const *environment);
 
+/* True of shells, wrappers and scripts, which end up in other programs. */
+bool runtimes_starts_others(const char *const *command, char *const *environment);
+
 /* A runtime on this machine, for `polyperf doctor`. */
 struct runtimes_installed {
 	const char *runtime;
@@ -86,10 +89,11 @@ struct runtimes_installed {
 	const char *how;     /* a sentence: how a recording would switch it on, or why not */
 };
 
-/* Looks along $PATH (`search_path`, or the default where NULL) and runs nothing.
+/* Looks along $PATH (`search_path`, or the default where NULL) and runs nothing. `is_walked` as
+ * in the options.
  * *found lives in `arena`. Returns the count or STATUS_NO_MEMORY.
  */
-int runtimes_find_installed(struct arena *arena, const char *search_path,
+int runtimes_find_installed(struct arena *arena, const char *search_path, bool is_walked,
 			    struct runtimes_installed **found);
 
 #endif

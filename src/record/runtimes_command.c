@@ -94,21 +94,29 @@ static uint32_t match_words(struct arena *arena, const char *text)
 	return found;
 }
 
-/* What the first line of a script names. */
-static uint32_t match_script(struct arena *arena, const char *name, const char *search_path)
+/* The first line of a script, behind its "#!"; false of what is no script. */
+static bool read_first_line(struct arena *arena, const char *name, const char *search_path,
+			    char line[256])
 {
 	const char *path = runtimes_find_program(arena, name, search_path);
 	const int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	if (fd < 0)
-		return 0;
-	char line[256];
-	const ssize_t got = read(fd, line, sizeof(line) - 1);
+		return false;
+	const ssize_t got = read(fd, line, 255);
 	close(fd);
 	if (got < 3 || memcmp(line, "#!", 2) != 0)
-		return 0;
+		return false;
 	line[got] = 0;
 	line[strcspn(line, "\n")] = 0;
-	return match_words(arena, line + 2);
+	memset(line, ' ', 2);
+	return true;
+}
+
+/* What the first line of a script names. */
+static uint32_t match_script(struct arena *arena, const char *name, const char *search_path)
+{
+	char line[256];
+	return read_first_line(arena, name, search_path, line) ? match_words(arena, line) : 0;
 }
 
 uint32_t runtimes_recognise(struct arena *arena, const char *const *command,
@@ -139,6 +147,16 @@ bool runtimes_are_interpreted(const char *const *command, char *const *environme
 			is_interpreted |=
 			    (found >> n & 1) && strcmp(runtimes_name(n), INTERPRETED[i]) == 0;
 	return is_interpreted;
+}
+
+bool runtimes_starts_others(const char *const *command, char *const *environment)
+{
+	struct arena arena = { 0 };
+	char line[256];
+	const char *search_path = runtimes_getenv(environment, "PATH");
+	const bool is_script = read_first_line(&arena, command[0], search_path, line);
+	arena_clear(&arena);
+	return is_script || is_wrapper(command[0]);
 }
 
 /* True if the program is an ELF file that holds `text`: V8 keeps the names of its flags. */

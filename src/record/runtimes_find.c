@@ -3,6 +3,7 @@
 #include "base/sink.h"
 #include "base/status.h"
 #include "base/vector.h"
+#include "interp/interp.h"
 #include "os/file.h"
 #include "record/private_dir.h"
 #include "record/runtimes.h"
@@ -194,6 +195,27 @@ uint32_t runtimes_facts_of_programs(struct arena *arena, const char *search_path
 	return facts;
 }
 
+/* False also where the path does not say. */
+static bool is_unknown_python(const char *version)
+{
+	uint32_t major;
+	uint32_t minor;
+	const char *rest = number_skip_u32(version, &major);
+	return rest && *rest == '.' && number_skip_u32(rest + 1, &minor) &&
+	       (major != 3 || !interp_knows_python(minor));
+}
+
+bool runtimes_python_is_unknown(struct arena *arena, const char *const *command,
+				const char *search_path)
+{
+	const char *path = command && command[0] && strstr(command[0], "python")
+			       ? runtimes_find_program(arena, command[0], search_path)
+			       : NULL;
+	if (!path)
+		path = runtimes_find_program(arena, "python3", search_path);
+	return path && is_unknown_python(runtimes_path_version(arena, path));
+}
+
 /* Any of root's children may become another user. */
 static bool is_for_children(const char *library)
 {
@@ -330,7 +352,11 @@ static const char *how_of(struct arena *arena, const struct program *program, co
 {
 	if (program->cannot)
 		return program->cannot;
-	if (strcmp(program->runtime, "python") == 0 && *version && !is_at_least(version, 3, 12))
+	const bool is_python = strcmp(program->runtime, "python") == 0;
+	if (is_python && !(facts & FACT_TRAMPOLINES) && !is_unknown_python(version))
+		return "no variable: the kernel reads its functions at each sample";
+	facts |= FACT_TRAMPOLINES;
+	if (is_python && *version && !is_at_least(version, 3, 12))
 		return "its functions cannot be named before 3.12: sampled as native code";
 	struct sink text = { 0 };
 	for (size_t i = 0; i < RUNTIMES_ROW_COUNT; i++) {
@@ -355,7 +381,7 @@ static const char *how_of(struct arena *arena, const struct program *program, co
 	return copy;
 }
 
-int runtimes_find_installed(struct arena *arena, const char *search_path,
+int runtimes_find_installed(struct arena *arena, const char *search_path, bool is_walked,
 			    struct runtimes_installed **found)
 {
 	enum { MOST = sizeof(PROGRAMS) / sizeof(PROGRAMS[0]) };
@@ -363,7 +389,8 @@ int runtimes_find_installed(struct arena *arena, const char *search_path,
 	if (!list)
 		return STATUS_NO_MEMORY;
 	char agent[PATH_MAX];
-	const uint32_t facts = FACT_DIRECTORY | FACT_FRAME_POINTERS | FACT_CWD_MAPPABLE |
+	const uint32_t facts = (is_walked ? 0u : FACT_TRAMPOLINES) | FACT_DIRECTORY |
+			       FACT_FRAME_POINTERS | FACT_CWD_MAPPABLE |
 			       (attach_find_library(agent) ? FACT_JVM_AGENT : FACT_NO_JVM_AGENT) |
 			       runtimes_facts_of_programs(arena, search_path);
 	int count = 0;

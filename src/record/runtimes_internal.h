@@ -60,6 +60,12 @@ unsigned runtimes_otp_release(struct arena *arena, const char *path);
 
 uint32_t runtimes_facts_of_programs(struct arena *arena, const char *search_path);
 
+/* True if the Python of the command, or else of $PATH, is one that cannot be walked by its path's
+ * word: newer than we know.
+ */
+bool runtimes_python_is_unknown(struct arena *arena, const char *const *command,
+				const char *search_path);
+
 /* The runtimes that the command names: itself, in a shell's or wrapper's words, or in
  * the first line of a script. Bit n stands for runtimes_name(n); the last one for Perl, which is
  * no runtime that could be switched.

@@ -46,6 +46,25 @@ static void all_events_have_the_same_fields(void **state)
 	}
 }
 
+/* Up to the CPU, and their trailers in whole: who reads those of one event can read the others'. */
+static void frames_begin_as_samples_do(void **state)
+{
+	(void)state;
+	const struct attr_wants wants = { .stacks = RECORD_STACKS_FP, .frequency_hz = 999 };
+	const struct perf_event_attr samples = attr_for_samples(&all, &clock_event, &wants);
+	const struct perf_event_attr frames = attr_for_frames(&all);
+	assert_int_equal(frames.config, PERF_COUNT_SW_BPF_OUTPUT);
+	assert_int_equal(frames.sample_type & ~(uint64_t)PERF_SAMPLE_RAW,
+			 samples.sample_type &
+			     ~(uint64_t)(PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN));
+	assert_true(frames.sample_type & PERF_SAMPLE_RAW);
+	assert_int_equal(frames.read_format, samples.read_format);
+	assert_true(frames.sample_id_all && frames.use_clockid && !frames.disabled &&
+		    !frames.inherit);
+	assert_int_equal(frames.clockid, samples.clockid);
+	assert_false(attr_for_frames(&(struct attr_support){ .kernel = true }).use_clockid);
+}
+
 /* Kernels mark the records of other profilers too: docs/decisions/0007. */
 static void build_ids_are_never_asked_for(void **state)
 {
@@ -132,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_events_have_the_same_fields),
+		cmocka_unit_test(frames_begin_as_samples_do),
 		cmocka_unit_test(build_ids_are_never_asked_for),
 		cmocka_unit_test(programs_are_told_of_alone),
 		cmocka_unit_test(old_kernels_are_asked_for_nothing_new),

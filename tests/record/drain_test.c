@@ -157,6 +157,29 @@ static void a_round_writes_all_rings_and_ends(void **state)
 	}
 }
 
+/* Those of the walk go into the file like samples, but are counted apart, on their CPU alone. */
+static void frames_are_no_samples(void **state)
+{
+	(void)state;
+	struct fixture *f = start(SIZE - 24, false);
+	const uint64_t words[] = { 77, 0x1000, 0, 900, 0, 0 };
+	f->events.cpus.items[1].frames_id = 77;
+	put_record(&f->samples[1], PERFDATA_SAMPLE, words, 6);
+	put_sample(&f->samples[1], 500);
+	put_record(&f->samples[1], PERFDATA_SAMPLE, words, 6);
+	put_record(&f->samples[2], PERFDATA_SAMPLE, words, 6);
+	drain_round(&f->drain);
+	const struct bytes bytes = written(f);
+	uint32_t types[16];
+	assert_int_equal(types_of(bytes, types, 16), 5);
+	assert_int_equal(f->drain.sample_count, 2);
+	assert_int_equal(f->drain.frames_count, 2);
+	assert_int_equal(f->drain.first_sample_ns, 500);
+	assert_int_equal(f->drain.last_sample_ns, 900); /* of the third CPU */
+	free((void *)bytes.data);
+	stop(f);
+}
+
 /* What was read early must be in the file before the mark of the round it was read in. */
 static void sideband_is_written_in_its_round(void **state)
 {
@@ -227,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_round_writes_all_rings_and_ends),
+		cmocka_unit_test(frames_are_no_samples),
 		cmocka_unit_test(sideband_is_written_in_its_round),
 		cmocka_unit_test(compressed_rounds_keep_their_marks),
 		cmocka_unit_test(failed_writes_stick),

@@ -207,6 +207,61 @@ static void test_off_and_no_auto(void **state)
 	assert_int_equal(runtimes_new(&runtimes, &options), STATUS_NOT_FOUND);
 }
 
+static void test_a_python_that_is_walked_needs_no_variable(void **state)
+{
+	static const char *const known[] = { "python3.13", "x.py", NULL };
+	struct place *place = *state;
+	put_file(place, "bin/python3.13", "\177ELF");
+	struct runtimes *runtimes = make(
+	    place,
+	    (struct runtimes_options){ .is_walked = true, .dwarf_stacks = true, .command = known });
+	assert_null(value_of(runtimes, "PYTHONPERFSUPPORT"));
+	assert_null(value_of(runtimes, "PYTHON_PERF_JIT_SUPPORT"));
+	expect_variable(runtimes, "MONO_ENV_OPTIONS", "--jitmap");
+	runtimes_free(runtimes);
+}
+
+/* One that is newer than the walk has nothing else. */
+static void test_a_newer_python_has_its_variable(void **state)
+{
+	static const char *const newer[] = { "python3.19", "x.py", NULL };
+	struct place *place = *state;
+	put_file(place, "bin/python3.19", "\177ELF");
+	struct runtimes *runtimes =
+	    make(place, (struct runtimes_options){ .is_walked = true, .command = newer });
+	expect_variable(runtimes, "PYTHONPERFSUPPORT", "1");
+	runtimes_free(runtimes);
+}
+
+static void test_interpreters_are_expected_by_name(void **state)
+{
+	struct place *place = *state;
+	char script[128];
+	char *environment[] = { place->path_variable, NULL };
+	put_file(place, "script", "#!/usr/bin/env perl\n");
+	(void)snprintf(script, sizeof(script), "%s/script", place->root);
+	const struct {
+		const char *command[4];
+		bool is_interpreted;
+		bool starts_others;
+	} CASES[] = {
+		{ { "python3.11", "x.py" }, true, false },
+		{ { "/usr/bin/perl" }, true, false },
+		{ { "irb" }, true, false },
+		{ { script }, true, true },
+		{ { "sh", "-c", "php x.php" }, true, true },
+		{ { "make", "all" }, false, true },
+		{ { "node", "x.js" }, false, false },
+		{ { "gcc", "perl.c" }, false, false },
+	};
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const char *const *command = CASES[i].command;
+		if (runtimes_are_interpreted(command, environment) != CASES[i].is_interpreted ||
+		    runtimes_starts_others(command, environment) != CASES[i].starts_others)
+			fail_msg("case %zu: %s", i, command[0]);
+	}
+}
+
 static void test_unwind_tables_want_the_jitdump_of_python(void **state)
 {
 	struct place *place = *state;
@@ -376,7 +431,8 @@ static void test_installed_runtimes_are_found(void **state)
 	struct arena arena = { 0 };
 	struct runtimes_installed *found;
 	assert_int_equal(
-	    runtimes_find_installed(&arena, place->path_variable + strlen("PATH="), &found), 2);
+	    runtimes_find_installed(&arena, place->path_variable + strlen("PATH="), false, &found),
+	    2);
 	assert_string_equal(found[0].runtime, "java");
 	assert_string_equal(found[0].version, "17.0.15");
 	assert_string_equal(found[1].runtime, "php");
@@ -409,6 +465,9 @@ int main(void)
 		TEST(test_lua_init_is_chained),
 		TEST(test_off_and_no_auto),
 		TEST(test_unwind_tables_want_the_jitdump_of_python),
+		TEST(test_a_python_that_is_walked_needs_no_variable),
+		TEST(test_a_newer_python_has_its_variable),
+		TEST(test_interpreters_are_expected_by_name),
 		TEST(test_ruby_by_version),
 		TEST(test_erlang_by_release),
 		TEST(test_commands_are_recognised),
