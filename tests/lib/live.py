@@ -55,9 +55,10 @@ class Place:
                                 stderr=subprocess.PIPE, errors="replace", **options)
 
     def record(self, program, command, *options, cwd=None):
-        """The recording, and what the recorded program printed."""
+        """The recording, and what the recorded program printed: as runtimes tell by themselves."""
         recording = self.out / "recording.data"
-        done = self.run(program, "record", *options, "-o", recording, "--", *command, cwd=cwd)
+        done = self.run(program, "record", "--interpreters", "off", *options, "-o", recording, "--", *command,
+                        cwd=cwd)
         print(done.stderr.strip())
         return recording, done.stdout
 

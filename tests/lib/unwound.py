@@ -44,8 +44,8 @@ class Case:
     def record(self, command, size=BYTES, *options):
         """By polyperf; with what the program printed."""
         path = self.place.out / "polyperf.data"
-        done = self.place.run(self.program, "record", "-q", "-F", RATE, "--user-only", *options, "-g",
-                              f"dwarf,{size}", "-o", path, "--", *command)
+        done = self.place.run(self.program, "record", "-q", "--interpreters", "off", "-F", RATE, "--user-only",
+                              *options, "-g", f"dwarf,{size}", "-o", path, "--", *command)
         return path, done.stdout
 
 

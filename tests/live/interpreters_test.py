@@ -105,6 +105,12 @@ def check_stock(recording, event="cpu-clock"):
         assert done.returncode == 0 and not said, f"perf {arguments}: {done.returncode} {said[:3]}"
         if arguments[0] == "report":
             assert "polyperf:frames" in done.stdout
+    rows = subprocess.run(["perf", "script", "-G", "--ns", "-F", "event,time", "-i", str(recording)],
+                          capture_output=True, text=True).stdout.splitlines()
+    times = [float(row.split()[0].rstrip(":")) for row in rows]
+    assert times == sorted(times), "perf does not get the samples in order"
+    whole = frames.Recording(recording)
+    assert len(rows) == len(whole.samples), f"perf shows {len(rows)} of {len(whole.samples)} samples"
     # The type of the samples' event keeps its fields beside one that has fewer.
     done = subprocess.run(["perf", "script", "-i", str(recording)], capture_output=True, text=True,
                           errors="replace")

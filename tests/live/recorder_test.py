@@ -101,7 +101,8 @@ def stock_faults(recording, sample_count, mapped=("libc", "libz"), may_lose=Fals
 
 def record(program, place, *arguments):
     recording = place.out / "recording.data"
-    done = place.run(program, "record", "--no-auto", "-o", recording, *arguments)
+    done = place.run(program, "record", "--no-auto", "--interpreters", "off", "-o", recording,
+                     *arguments)
     print(done.stderr.strip())
     return recording, *summary(done.stderr)
 
@@ -218,11 +219,13 @@ def neighbours(program, place):
     if not perf_program:
         polyperf.skip("perf is not installed")
     recording, outer = place.out / "recording.data", place.out / "outer.data"
-    done = place.run(perf_program, "record", "-q", "-o", outer, program, "record", "--no-auto", "-o",
+    done = place.run(perf_program, "record", "-q", "-o", outer, program, "record", "--no-auto",
+                     "--interpreters", "off", "-o",
                      recording, "--", *busy(1))
     faults = stock_faults(recording, summary(done.stderr)[0])
     perf("report", "--stdio", "-i", outer)
     place.run(perf_program, "record", "-q", "--buildid-mmap", "-o", outer, program, "record",
+              "--interpreters", "off",
               "--no-auto", "-o", recording, "--", *busy(1))
     mapped = perf("report", "-D", "-i", recording)
     build_ids = set(re.findall(r"MMAP2 .*<([0-9a-f]+)>.*/libz", mapped))
@@ -292,8 +295,8 @@ def special(program, place):
 def stopped(program, place):
     """A recorder that cannot run loses samples, and says how many."""
     recording = place.out / "recording.data"
-    process = place.start(program, "record", "--no-auto", "-F", "9999", "-m", "32K", "-o", recording,
-                          "--", *busy(3))
+    process = place.start(program, "record", "--no-auto", "--interpreters", "off", "-F", "9999", "-m", "32K",
+                          "-o", recording, "--", *busy(3))
     time.sleep(1)
     process.send_signal(signal.SIGSTOP)
     time.sleep(1.5)
