@@ -114,7 +114,10 @@ class Recording:
 
     def joined(self):
         """(sample, stack or None) of each sample of another event, by time and thread."""
-        by_key = {(stack.tid, stack.time): stack for stack in self.stacks}
-        assert len(by_key) == len({(s.tid, s.time, s.runtime) for s in self.stacks}), "two stacks of one sample"
+        keys = {(stack.tid, stack.time, stack.runtime) for stack in self.stacks}
+        assert len(keys) == len(self.stacks), "two stacks of one runtime for one sample"
+        # A process with two runtimes has a stack of each: most often one of them runs nothing.
+        by_key = {(stack.tid, stack.time): stack
+                  for stack in sorted(self.stacks, key=lambda stack: len(stack.frames))}
         samples = [s for s in self.samples if s.event not in ("polyperf:frames", "dummy")]
         return [(sample, by_key.get((sample.tid, sample.time))) for sample in samples]
