@@ -174,6 +174,8 @@ uint32_t naming_of_method(struct load *load, struct interpreted_method *method, 
 
 uint32_t naming_of_walked(struct load *load, const struct profile_function *function)
 {
+	if (function->runtime == INTERN_NONE || function->tier == INTERN_NONE)
+		return INTERN_NONE;
 	const uint32_t id =
 	    put_function(load, function, &(struct origin){ .kind = ORIGIN_INTERPRETED });
 	if (id != INTERN_NONE)
@@ -207,8 +209,9 @@ static uint32_t symbol_function(struct load *load, const struct symbol *symbol,
 				       .id = owner->object,
 				       .start_svma = symbol->start_svma,
 				       .size = symbol->size };
+	const bool failed = sink_failed(&human);
 	sink_clear(&human);
-	return put_function(load, &function, &origin);
+	return failed ? INTERN_NONE : put_function(load, &function, &origin);
 }
 
 /* Finds or makes the function of a symbol that starts at `start` in `index`. */

@@ -317,7 +317,8 @@ int load_put_frame(struct load *load, const struct profile_frame *made, uint64_t
 {
 	struct profile_frame *frame = vector_push(&load->profile->frames);
 	uint64_t *load_ns = vector_push(&load->frame_load_ns);
-	if (!frame || !load_ns || made->function == INTERN_NONE)
+	if (!frame || !load_ns || made->function == INTERN_NONE || made->reason == INTERN_NONE ||
+	    made->object_path == INTERN_NONE)
 		return STATUS_NO_MEMORY;
 	*frame = *made;
 	*load_ns = early_load_ns;

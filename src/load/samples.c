@@ -147,6 +147,8 @@ static int begin(struct load *load, struct profile *profile)
 			return STATUS_NO_MEMORY;
 		const struct perfdata_event *event = perfdata_event(load->perf, i);
 		*name = profile_intern(load, event->name);
+		if (*name == INTERN_NONE)
+			return STATUS_NO_MEMORY;
 		if (event->attr.sample_stack_user > profile->dump_bytes)
 			profile->dump_bytes = event->attr.sample_stack_user;
 	}

@@ -1,4 +1,6 @@
 /* Frames of interpreters among native ones, out of handmade recordings. */
+#include "base/status.h"
+#include "failing_memory.h"
 #include "load/load.h"
 #include "load/recording.h"
 #include "symbol/elf_build.h"
@@ -618,6 +620,54 @@ static void every_changed_byte(void **state)
 	end(&s);
 }
 
+static int count(void *context, const struct profile *p, const struct load_sample *sample)
+{
+	(void)p;
+	(void)sample;
+	++*(size_t *)context;
+	return 0;
+}
+
+static void without_memory_the_walk_ends(void **state)
+{
+	struct scene s;
+	struct load *load;
+	struct load_error error;
+	struct profile profile = { 0 };
+	size_t samples = 0;
+	size_t failures = 0;
+	(void)state;
+	begin(&s, WALK_PHP);
+	recording_mmap(&s.r, PID, 3, JIT, 0x1000, "//anon");
+	dump_load(&s.dump, PID, 4, JIT, 0x100, "a");
+	sample(&s, "hJqXms", "az.c.");
+	s.end = WALK_END_TORN;
+	sample(&s, "XqXms", "b.");
+	recording_finish(&s.r);
+	recording_file(&s.r, "jit-4000001.dump", sink_bytes(&s.dump));
+	const struct load_options options = { .input = s.r.path, .in_order = true, .lines = true };
+	assert_int_equal(load_open(&load, &options, &error), 0);
+	/* Symbols are read once. */
+	assert_int_equal(load_samples(load, &profile, count, &samples), 0);
+	profile_clear(&profile);
+	for (size_t n = 1;; n++) {
+		samples = 0;
+		memory_fail_at(n);
+		const int got = load_samples(load, &profile, count, &samples);
+		const bool has_failed = memory_has_failed();
+		memory_fail_at(0);
+		profile_clear(&profile);
+		assert_int_equal(got, has_failed ? STATUS_NO_MEMORY : 0);
+		if (!has_failed)
+			break;
+		failures++;
+	}
+	assert_int_equal(samples, 2);
+	assert_true(failures > 20);
+	load_close(load);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -642,6 +692,7 @@ int main(void)
 		cmocka_unit_test(pipe_mode_has_no_names_of_events),
 		cmocka_unit_test(compressed_records_do_not_stay),
 		cmocka_unit_test(every_changed_byte),
+		cmocka_unit_test(without_memory_the_walk_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
