@@ -201,9 +201,9 @@ struct load {
 	struct place_cache *places; /* NULL: nothing was unwound yet */
 	VECTOR(struct piece_table) piece_tables;
 	struct idmap table_of_piece; /* by piece: index + 1 */
-	struct stacks *stacks; /* NULL: no frames of interpreters were read yet */
-	bool has_outputs;      /* some event may be theirs */
-	size_t events_seen;    /* of those that were asked whether they are */
+	struct stacks *stacks;       /* NULL: no frames of interpreters were read yet */
+	bool has_outputs;            /* some event may be theirs */
+	size_t events_seen;          /* of those that were asked whether they are */
 	/* While samples are walked. */
 	struct profile *profile;
 	struct chain_cache *chains;

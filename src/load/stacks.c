@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-	SETS = 256, /* a power of two */
-	WAYS = 8,   /* stacks that threads of one set wait with */
+	SETS = 256,                 /* a power of two */
+	WAYS = 8,                   /* stacks that threads of one set wait with */
 	CODE_LIMIT_BYTES = 1 << 30, /* of all that definitions say */
 	EVENT_TYPE_SOFTWARE = 1,
 	EVENT_BPF_OUTPUT = 10,
