@@ -46,8 +46,8 @@ static int add_program(struct kernel_layout *layout, size_t known_count,
 		struct kernel_jit_symbol *known = find_jit(layout, known_count, avmas[i]);
 		if (known)
 			known->size = sizes[i];
-		/* Zero where kernel.kptr_restrict hides them. Kernels that list programs do not list
-		 * one that came since: it may lie where another lay before.
+		/* Zero where kernel.kptr_restrict hides them. Kernels that list programs do not
+		 * list one that came since: it may lie where another lay before.
 		 */
 		if (known_count || !avmas[i])
 			continue;

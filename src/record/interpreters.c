@@ -24,12 +24,12 @@ enum { MAX_PROCESSES = 4096 };
 /* The loader is at work when a process is seen first: what it has not mapped or set up yet makes a
  * refusal. The wait is doubled each time; the last look is 2 s behind the first.
  */
-static const uint64_t first_wait_ns = 2 * 1000 * 1000;
+static const uint64_t first_wait_ns = 2ull * 1000 * 1000;
 enum { MAX_LOOKS = 10 };
 /* Programs that are walked load modules one by one. */
-static const uint64_t loading_pause_ns = 100 * 1000 * 1000;
+static const uint64_t loading_pause_ns = 100ull * 1000 * 1000;
 /* Whether the walk is loaded is asked this often. */
-static const uint64_t load_pause_ns = 10 * 1000 * 1000;
+static const uint64_t load_pause_ns = 10ull * 1000 * 1000;
 
 struct watched {
 	pid_t pid; /* 0: a free place */
