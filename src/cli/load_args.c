@@ -71,6 +71,9 @@ error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_
 	case LOAD_ARGS_NATIVE_FRAMES:
 		options->native_frames = true;
 		return 0;
+	case LOAD_ARGS_NO_NATIVE:
+		options->no_native = true;
+		return 0;
 	case LOAD_ARGS_RAW_NAMES:
 		options->raw_names = true;
 		return 0;

@@ -21,6 +21,7 @@ enum load_args_key {
 	LOAD_ARGS_RAW_NAMES,
 	LOAD_ARGS_NO_INLINE,
 	LOAD_ARGS_NATIVE_FRAMES,
+	LOAD_ARGS_NO_NATIVE,
 	LOAD_ARGS_COMM,
 	LOAD_ARGS_PID,
 	LOAD_ARGS_TID,
@@ -63,22 +64,29 @@ enum load_args_key {
 	}
 
 /* How functions are shown. */
-#define LOAD_ARGS_NAMES                                                                     \
-	{ "no-inline",                                                                      \
-	  LOAD_ARGS_NO_INLINE,                                                              \
-	  NULL,                                                                             \
-	  0,                                                                                \
-	  "count inlined functions as the functions that they were inlined into",           \
-	  0 },                                                                              \
-	    { "native-frames",                                                              \
-	      LOAD_ARGS_NATIVE_FRAMES,                                                      \
-	      NULL,                                                                         \
-	      0,                                                                            \
-	      "show the C functions of interpreters inside of the functions that they ran", \
-	      0 },                                                                          \
-	{                                                                                   \
-		"raw-names", LOAD_ARGS_RAW_NAMES, NULL, 0,                                  \
-		    "names as the runtimes and compilers wrote them", 0                     \
+#define LOAD_ARGS_NAMES                                                                      \
+	{ "no-inline",                                                                       \
+	  LOAD_ARGS_NO_INLINE,                                                               \
+	  NULL,                                                                              \
+	  0,                                                                                 \
+	  "count inlined functions as the functions that they were inlined into",            \
+	  0 },                                                                               \
+	    { "native-frames",                                                               \
+	      LOAD_ARGS_NATIVE_FRAMES,                                                       \
+	      NULL,                                                                          \
+	      0,                                                                             \
+	      "show the C functions of interpreters inside of the functions that they ran",  \
+	      0 },                                                                           \
+	    { "no-native",                                                                   \
+	      LOAD_ARGS_NO_NATIVE,                                                           \
+	      NULL,                                                                          \
+	      0,                                                                             \
+	      "count C functions and the kernel for the function of Python, Java, ... that " \
+	      "called them",                                                                 \
+	      0 },                                                                           \
+	{                                                                                    \
+		"raw-names", LOAD_ARGS_RAW_NAMES, NULL, 0,                                   \
+		    "names as the runtimes and compilers wrote them", 0                      \
 	}
 
 struct load_args {

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "load/merge.h"
+#include "names/names.h"
 #include "os/random.h"
 
 #include <stdlib.h>
@@ -194,6 +195,28 @@ static int merge_stacks(struct load *load, const struct perfdata_sample *sample,
 	return 0;
 }
 
+/* Code that a runtime made, or ran in an interpreter. */
+static bool is_of_runtime(const struct load *load, const struct merge_unit *unit)
+{
+	const struct profile *profile = load->profile;
+	const struct profile_frame *frame = &profile->frames.items[unit->frame];
+	const char *runtime =
+	    profile_text(profile, profile->functions.items[frame->function].runtime);
+	return !unit->is_kernel &&
+	       (frame->is_jit || (*runtime && strcmp(runtime, runtime_name(RUNTIME_NATIVE)) != 0));
+}
+
+/* Stacks of programs without a runtime stay what they are. */
+static void leave_native_out(const struct load *load, merge_units *units)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < units->count; i++)
+		if (is_of_runtime(load, &units->items[i]))
+			units->items[kept++] = units->items[i];
+	if (kept)
+		units->count = kept;
+}
+
 static int resolve_words(struct load *load, const struct perfdata_sample *sample,
 			 const struct chain *chain, struct cached_chain *made)
 {
@@ -205,6 +228,8 @@ static int resolve_words(struct load *load, const struct perfdata_sample *sample
 		got = merge_stacks(load, sample, chain);
 	if (got < 0)
 		return got;
+	if (load->options.no_native)
+		leave_native_out(load, &cache->units);
 	const size_t count = chain->is_innermost && cache->units.count ? 1 : cache->units.count;
 	for (size_t i = 0; i < count; i++)
 		if (!push_frames(load, cache->units.items[i].frame))
@@ -303,8 +328,7 @@ static bool build_words(struct load *load, const struct perfdata_sample *sample,
 	uint64_t about[UNWIND_LIMIT];
 	struct unwound addresses = { .avmas = avmas,
 				     .words = about,
-				     .limit =
-					 chain->is_innermost && !stacks->count ? 1 : UNWIND_LIMIT };
+				     .limit = chain->is_short ? 1 : UNWIND_LIMIT };
 	const size_t unwound =
 	    has_user_part(words, count) ? 0 : load_unwound_words(load, sample, &addresses);
 	if (!count && (is_kernel || !unwound)) {
@@ -362,10 +386,10 @@ int chain_prepare(struct load *load, const struct perfdata_sample *sample, uint3
 	struct stacks_found stacks;
 	const bool has_stacks = stacks_take(load, sample, &stacks);
 	/* Which of an interpreter's frames is innermost is found from all of the stack. */
-	const bool is_short = chain->is_innermost && !has_stacks;
-	if (is_short)
+	chain->is_short = chain->is_innermost && !has_stacks && !load->options.no_native;
+	if (chain->is_short)
 		chain->count = words_to_first(chain->words, chain->count);
-	const bool has_more = sample->user_regs_abi && !is_short;
+	const bool has_more = sample->user_regs_abi && !chain->is_short;
 	if ((!chain->count || has_more || has_stacks) && !build_words(load, sample, &stacks, chain))
 		return STATUS_NO_MEMORY;
 	const uint64_t kind = (uint64_t)chain->stack_words << 40 | (uint64_t)chain->end << 32;

@@ -14,7 +14,8 @@ struct chain {
 	size_t own_words; /* that many of the last were made here, not read */
 	/* Behind them the frames of interpreters: see chain.c. */
 	size_t stack_words;
-	bool is_innermost; /* nothing but its first address is wanted */
+	bool is_innermost; /* nothing but its first frame is wanted ... */
+	bool is_short;     /* ... and that is where its first address leads */
 	enum profile_end end;
 	struct hash_wide hash;
 };

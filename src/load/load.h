@@ -41,8 +41,10 @@ struct load_options {
 	bool lines;          /* give frames their source lines */
 	bool inlines;        /* and frames to functions that were inlined there */
 	bool native_frames;  /* show what interprets, too, where the frames it runs are known */
-	bool innermost;      /* stacks end where the sample was: no callers */
-	bool fetches_debug;  /* asks $DEBUGINFOD_URLS for debug files that are not here */
+	/* Stacks with functions of a runtime have nothing else: what those call counts for them. */
+	bool no_native;
+	bool innermost;     /* stacks end where the sample was: no callers */
+	bool fetches_debug; /* asks $DEBUGINFOD_URLS for debug files that are not here */
 	/* Samples that are kept; NULL or 0 keeps all. */
 	const char *comm;
 	const uint32_t *pids;

@@ -42,6 +42,7 @@ struct scene {
 	bool has_no_time;
 	bool has_lines;
 	bool native_frames;
+	bool no_native;
 	bool innermost;
 };
 
@@ -212,6 +213,7 @@ static void read_with(const struct scene *s, struct load_options options, struct
 	options.input = s->r.path;
 	options.lines = s->has_lines;
 	options.native_frames = s->native_frames;
+	options.no_native = s->no_native;
 	options.innermost = s->innermost;
 	assert_int_equal(load_open(&load, &options, &error), 0);
 	/* A second walk begins anew. */
@@ -410,6 +412,39 @@ static void native_frames_are_inside_of_what_they_run(void **state)
 	s.native_frames = true;
 	sample(&s, "hPRqRms", "ab.c.");
 	check(&s, "h P R a b q R c m s\n");
+}
+
+static void without_native_code_what_it_did_is_its_callers(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin(&s, WALK_PHP);
+	recording_mmap(&s.r, PID, 3, JIT, 0x1000, "//anon");
+	dump_load(&s.dump, PID, 4, JIT, 0x100, "compiled");
+	s.no_native = true;
+	sample(&s, "hqXhXms", "ab.c.");
+	put_native(&s, "hJms");
+	/* A program without a runtime. */
+	put_native(&s, "hqms");
+	check(&s, "a b c\n"
+		  "compiled\n"
+		  "h q m s\n");
+}
+
+static void the_innermost_without_native_code(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin(&s, WALK_PHP);
+	recording_mmap(&s.r, PID, 3, JIT, 0x1000, "//anon");
+	dump_load(&s.dump, PID, 4, JIT, 0x100, "compiled");
+	s.no_native = s.innermost = true;
+	sample(&s, "hqXhXms", "ab.c.");
+	put_native(&s, "hJms");
+	put_native(&s, "hqms");
+	check(&s, "a\n"
+		  "compiled\n"
+		  "h\n");
 }
 
 static void lines_are_those_of_frames(void **state)
@@ -681,6 +716,8 @@ int main(void)
 		cmocka_unit_test(compiled_code_that_an_evaluator_runs),
 		cmocka_unit_test(a_trampoline_says_less_than_its_frame),
 		cmocka_unit_test(native_frames_are_inside_of_what_they_run),
+		cmocka_unit_test(without_native_code_what_it_did_is_its_callers),
+		cmocka_unit_test(the_innermost_without_native_code),
 		cmocka_unit_test(lines_are_those_of_frames),
 		cmocka_unit_test(the_innermost_alone),
 		cmocka_unit_test(code_may_be_unknown_or_nameless),
