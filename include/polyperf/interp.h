@@ -1,32 +1,41 @@
 /* polyperf/interp.h - lets profilers see what an interpreter runs. Header only; C and C++.
  *
- * In one source file of the interpreter:
+ * In one source file of the interpreter, behind the declaration of the C function that interprets:
  *
- *   POLYPERF_INTERP_SLOT("my interpreter");
+ *   POLYPERF_INTERP_EVALUATOR static void interpret(struct vm *vm, struct function *function);
+ *   POLYPERF_INTERP_SLOT("my interpreter", interpret);
  *
- * and where it calls a function of its language:
+ * and where it runs a function of its language:
  *
  *   struct polyperf_interp_frame frame;                 a local variable of the C function
  *   polyperf_interp_push(&frame, &function->code, POLYPERF_INTERP_ENTRY);
  *   ... polyperf_interp_line(&frame, line);             where a statement or a call begins
  *   polyperf_interp_pop(&frame);                        on every way out, also by longjmp
  *
+ * and before code that has run is freed or becomes other code:
+ *
+ *   polyperf_interp_retire(&function->code);
+ *
  * A push or pop is a few stores to memory that is in the cache; there is nothing to link, and
  * nothing happens until somebody looks. struct polyperf_interp_code must live for as long as
- * frames lead to it; when its memory is used for other code, `generation` must be another
- * number.
+ * frames lead to it, and its texts as long as it. Whenever code is made, its generation is a number
+ * that code at this address never had: a counter of all code that was made will do.
  *
  * How it is found: an ELF note (owner "polyperf", type POLYPERF_INTERP_NOTE) leads to a
  * struct polyperf_interp_slot in the program's memory; that tells where the thread-local
- * pointer to the innermost frame is and how frames look. Who reads it may be stopped at any
- * instruction: frames are linked when they are whole, and lose their magic when they are
- * popped, so that they are also found by looking through a copy of the stack.
+ * pointer to the innermost frame is, how frames look, and which C functions interpret. Who reads it
+ * may be stopped at any instruction: frames are linked when they are whole, and lose their mark
+ * when they are popped, so that they are also found by looking through a copy of the stack. A mark
+ * depends on the frame's address: copies of a frame are none. Texts may be read later than frames,
+ * by another process: the generation is looked at before and after.
  *
- * One slot an object. Frames belong to the thread that pushed them.
+ * One slot an object. Frames belong to the thread that pushed them. x86-64 Linux; elsewhere it
+ * compiles, and nobody looks.
  */
 #ifndef POLYPERF_INTERP_H
 #define POLYPERF_INTERP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -36,35 +45,48 @@ extern "C" {
 #define POLYPERF_INTERP_VERSION 1
 #define POLYPERF_INTERP_NOTE 0x504c5649u
 #define POLYPERF_INTERP_SLOT_MAGIC 0x746f6c7366726570ull
-/* In frames: no pointer, no number that is likely on a stack. */
+/* In frames, mixed with their address: no pointer, no number that is likely on a stack. */
 #define POLYPERF_INTERP_FRAME_MAGIC 0xb5e1fea70f5a3e91ull
+#define POLYPERF_INTERP_EVALUATORS 4
+
+/* For evaluators: each activation is to have its own native frame, under its own name. */
+#ifdef __clang__
+#define POLYPERF_INTERP_EVALUATOR __attribute__((noinline))
+#else
+#define POLYPERF_INTERP_EVALUATOR __attribute__((noinline, noclone))
+#endif
 
 struct polyperf_interp_code {
-	const char *name;  /* UTF-8, as its users write it: "Class.method" */
-	const char *owner; /* where it is not in the name; or NULL */
-	const char *file;  /* or NULL */
-	uint64_t generation;
+	uint64_t generation; /* of other code here another one; 0: none any more */
+	const char *name;    /* UTF-8, as its users write it: "Class.method" */
+	const char *owner;   /* where it is not in the name; or NULL */
+	const char *file;    /* or NULL */
 	uint32_t first_line; /* 0: unknown */
 	uint32_t zero;
 };
 
 enum polyperf_interp_flags {
-	/* The C function that interprets was entered for this frame: calls of the language that
-	 * it makes itself, in the same activation, have frames without it.
+	/* The evaluator was entered for this frame: calls of the language that it makes itself, in
+	 * the same activation, have frames without it.
 	 */
 	POLYPERF_INTERP_ENTRY = 1,
 	POLYPERF_INTERP_NATIVE = 2, /* a function of the language that is written in C */
 };
 
 struct polyperf_interp_frame {
-	uint64_t magic;
+	uint64_t mark; /* POLYPERF_INTERP_FRAME_MAGIC ^ its address */
 	struct polyperf_interp_frame *previous;
 	const struct polyperf_interp_code *code;
-	uint32_t line; /* 0: unknown */
+	uint64_t generation; /* that of the code */
+	uint32_t line;       /* 0: unknown */
 	uint32_t flags;
 };
 
-/* What the note leads to. All offsets are in bytes from the frame or the code. */
+typedef void (*polyperf_interp_function)(void);
+
+/* What the note leads to. All offsets are in bytes from the frame or the code. The mark is a
+ * frame's first word.
+ */
 struct polyperf_interp_slot {
 	uint64_t magic;
 	uint16_t version;
@@ -72,34 +94,41 @@ struct polyperf_interp_slot {
 	uint16_t frame_bytes;
 	uint16_t frame_previous;
 	uint16_t frame_code;
+	uint16_t frame_generation;
 	uint16_t frame_line;
 	uint16_t frame_flags;
 	uint16_t code_bytes;
+	uint16_t code_generation;
 	uint16_t code_name;
 	uint16_t code_owner;
 	uint16_t code_file;
-	uint16_t code_generation;
 	uint16_t code_first_line;
-	uint16_t zero[3];
+	uint16_t zero[2];
 	int64_t top_tp_off; /* of the pointer, from the thread pointer; 0: not started yet */
-	char name[32];      /* the interpreter's */
+	/* On the native stack there is one of them for each frame with POLYPERF_INTERP_ENTRY. */
+	polyperf_interp_function evaluators[POLYPERF_INTERP_EVALUATORS];
+	char name[32]; /* the interpreter's */
 };
 
 extern __thread struct polyperf_interp_frame *polyperf_interp_top
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* For the compiler: whoever looks does so on this thread, between two instructions. */
+#define POLYPERF_INTERP_BARRIER() __asm__ volatile("" ::: "memory")
 
 static inline void polyperf_interp_push(struct polyperf_interp_frame *frame,
 					const struct polyperf_interp_code *code, uint32_t flags)
 {
 	frame->previous = polyperf_interp_top;
 	frame->code = code;
+	frame->generation = code->generation;
 	frame->line = code->first_line;
 	frame->flags = flags;
-	/* For the compiler: whoever looks does so on this thread, between two instructions. */
-	__asm__ volatile("" ::: "memory");
-	frame->magic = POLYPERF_INTERP_FRAME_MAGIC;
+	POLYPERF_INTERP_BARRIER();
+	frame->mark = POLYPERF_INTERP_FRAME_MAGIC ^ (uint64_t)(uintptr_t)frame;
+	POLYPERF_INTERP_BARRIER();
 	polyperf_interp_top = frame;
-	__asm__ volatile("" ::: "memory");
+	POLYPERF_INTERP_BARRIER();
 }
 
 static inline void polyperf_interp_line(struct polyperf_interp_frame *frame, uint32_t line)
@@ -109,10 +138,17 @@ static inline void polyperf_interp_line(struct polyperf_interp_frame *frame, uin
 
 static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
 {
-	__asm__ volatile("" ::: "memory");
+	POLYPERF_INTERP_BARRIER();
 	polyperf_interp_top = frame->previous;
-	__asm__ volatile("" ::: "memory");
-	*(volatile uint64_t *)&frame->magic = 0;
+	POLYPERF_INTERP_BARRIER();
+	*(volatile uint64_t *)&frame->mark = 0;
+}
+
+static inline void polyperf_interp_retire(struct polyperf_interp_code *code)
+{
+	POLYPERF_INTERP_BARRIER();
+	*(volatile uint64_t *)&code->generation = 0;
+	POLYPERF_INTERP_BARRIER();
 }
 
 #ifdef __cplusplus
@@ -137,7 +173,12 @@ static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
 #define POLYPERF_INTERP_NOTE_OF(slot) POLYPERF_INTERP_ASSERT(1, "nobody would find it")
 #endif
 
-#define POLYPERF_INTERP_SLOT(interpreter)                                                       \
+/* The interpreter's name, and the function that interprets. */
+#define POLYPERF_INTERP_SLOT(interpreter, evaluator) \
+	POLYPERF_INTERP_SLOT_WITH(interpreter, evaluator, NULL, NULL, NULL)
+
+/* The same with several evaluators; NULL: no more. */
+#define POLYPERF_INTERP_SLOT_WITH(interpreter, first, second, third, fourth)                    \
 	__thread struct polyperf_interp_frame *polyperf_interp_top;                             \
 	__attribute__((visibility("hidden"),                                                    \
 		       used)) struct polyperf_interp_slot polyperf_interp_slot = {              \
@@ -147,16 +188,19 @@ static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
 		sizeof(struct polyperf_interp_frame),                                           \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, previous),                        \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, code),                            \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, generation),                      \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, line),                            \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, flags),                           \
 		sizeof(struct polyperf_interp_code),                                            \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, generation),                       \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_code, name),                             \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_code, owner),                            \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_code, file),                             \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_code, generation),                       \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_code, first_line),                       \
-		{ 0, 0, 0 },                                                                    \
+		{ 0, 0 },                                                                       \
 		0,                                                                              \
+		{ (polyperf_interp_function)(first), (polyperf_interp_function)(second),        \
+		  (polyperf_interp_function)(third), (polyperf_interp_function)(fourth) },      \
 		interpreter,                                                                    \
 	};                                                                                      \
 	POLYPERF_INTERP_NOTE_OF(polyperf_interp_slot);                                          \
@@ -166,7 +210,7 @@ static inline void polyperf_interp_pop(struct polyperf_interp_frame *frame)
 		polyperf_interp_slot.top_tp_off =                                               \
 		    (char *)&polyperf_interp_top - (char *)__builtin_thread_pointer();          \
 	}                                                                                       \
-	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 80, "as profilers know it")
+	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 112, "as profilers know it")
 
 #ifdef __cplusplus
 }

@@ -173,6 +173,10 @@ enum walk_code_kind {
 	WALK_CODE_FUNCTION,
 	WALK_CODE_TOPLEVEL, /* a script, a module, an included or eval'd text */
 	WALK_CODE_NATIVE,   /* position is of no use; code_avma may be a native function's */
+	/* No code of the language: code_avma is where a C function begins that interprets it, the
+	 * check is 0. Told for slots; of others it is known what it is called.
+	 */
+	WALK_CODE_EVALUATOR,
 };
 
 /* Followed by the texts in the order of walk_text_index, each padded with anything to 8
@@ -376,22 +380,25 @@ struct walk_perl {
 };
 _Static_assert(sizeof(struct walk_perl) == 96, "shared with the kernel side");
 
+enum { WALK_MAX_EVALUATORS = 4 };
+
 /* The generic slot: a thread-local pointer to the innermost of linked frame records. */
 struct walk_slot {
-	uint64_t frame_magic; /* what the first word of each frame must be */
+	uint64_t frame_magic; /* the first word of each frame is this ^ its address */
+	uint64_t evaluator_avmas[WALK_MAX_EVALUATORS]; /* 0: no more */
 	uint16_t frame_bytes;
 	uint16_t frame_previous;
 	uint16_t frame_code;
-	uint16_t frame_line;  /* 32 bits */
-	uint16_t frame_flags; /* 32 bits: 1 ends a native activation, 2 is a native function */
+	uint16_t frame_generation; /* 64 bits */
+	uint16_t frame_line;       /* 32 bits */
+	uint16_t frame_flags;      /* 32 bits: 1 ends a native activation, 2 is a native function */
 	uint16_t code_bytes;
-	uint16_t code_name; /* pointers to text that ends with 0 */
+	uint16_t code_generation; /* 64 bits: told apart when addresses are reused */
+	uint16_t code_name;       /* pointers to text that ends with 0 */
 	uint16_t code_owner;
 	uint16_t code_file;
 	uint16_t code_first_line;
-	uint16_t code_generation; /* 64 bits: told apart when addresses are reused */
-	uint16_t zero16;
-	uint64_t zero[8];
+	uint64_t zero[4];
 };
 _Static_assert(sizeof(struct walk_slot) == 96, "shared with the kernel side");
 

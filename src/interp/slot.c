@@ -65,12 +65,13 @@ static bool makes_sense(const struct polyperf_interp_slot *slot)
 	       slot->code_bytes <= 8 * WALK_CODE_WORDS &&
 	       fits(slot->frame_previous, 8, slot->frame_bytes) &&
 	       fits(slot->frame_code, 8, slot->frame_bytes) &&
+	       fits(slot->frame_generation, 8, slot->frame_bytes) &&
 	       fits(slot->frame_line, 4, slot->frame_bytes) &&
 	       fits(slot->frame_flags, 4, slot->frame_bytes) &&
+	       fits(slot->code_generation, 8, slot->code_bytes) &&
 	       fits(slot->code_name, 8, slot->code_bytes) &&
 	       fits(slot->code_owner, 8, slot->code_bytes) &&
 	       fits(slot->code_file, 8, slot->code_bytes) &&
-	       fits(slot->code_generation, 8, slot->code_bytes) &&
 	       fits(slot->code_first_line, 4, slot->code_bytes);
 }
 
@@ -80,14 +81,74 @@ static struct walk_slot layout_of(const struct polyperf_interp_slot *slot)
 				   .frame_bytes = slot->frame_bytes,
 				   .frame_previous = slot->frame_previous,
 				   .frame_code = slot->frame_code,
+				   .frame_generation = slot->frame_generation,
 				   .frame_line = slot->frame_line,
 				   .frame_flags = slot->frame_flags,
 				   .code_bytes = slot->code_bytes,
+				   .code_generation = slot->code_generation,
 				   .code_name = slot->code_name,
 				   .code_owner = slot->code_owner,
 				   .code_file = slot->code_file,
-				   .code_first_line = slot->code_first_line,
-				   .code_generation = slot->code_generation };
+				   .code_first_line = slot->code_first_line };
+}
+
+static bool is_evaluator(uint64_t svma, uint64_t evaluators_svma)
+{
+	return svma >= evaluators_svma && svma % 8 == evaluators_svma % 8 &&
+	       (svma - evaluators_svma) / 8 < WALK_MAX_EVALUATORS;
+}
+
+/* The value of a symbol of a relocation section; 0: it is not of this object. */
+static uint64_t symbol_value(const struct elf_image *elf, Elf_Data *symbols, uint64_t index)
+{
+	GElf_Sym symbol;
+	(void)elf;
+	if (!symbols || index > INT32_MAX || !gelf_getsym(symbols, (int)index, &symbol) ||
+	    symbol.st_shndx == SHN_UNDEF)
+		return 0;
+	return symbol.st_value;
+}
+
+/* What the loader will write, or has written: it may not have come to that yet. */
+static void relocate(const struct elf_image *elf, uint64_t evaluators_svma,
+		     uint64_t svmas[WALK_MAX_EVALUATORS])
+{
+	struct elf_section section;
+	struct elf_section dynsym;
+	if (!elf_section_typed(elf, SHT_RELA, &section))
+		return;
+	Elf_Data *data = elf_getdata(section.scn, NULL);
+	Elf_Data *symbols =
+	    elf_section_typed(elf, SHT_DYNSYM, &dynsym) ? elf_getdata(dynsym.scn, NULL) : NULL;
+	const size_t entries = section.header.sh_size / sizeof(Elf64_Rela);
+	for (size_t i = 0; data && i < entries && i <= INT32_MAX; i++) {
+		GElf_Rela relocation;
+		if (!gelf_getrela(data, (int)i, &relocation))
+			return;
+		if (!is_evaluator(relocation.r_offset, evaluators_svma))
+			continue;
+		uint64_t *svma = &svmas[(relocation.r_offset - evaluators_svma) / 8];
+		if (GELF_R_TYPE(relocation.r_info) == R_X86_64_RELATIVE)
+			*svma = (uint64_t)relocation.r_addend;
+		else if (GELF_R_TYPE(relocation.r_info) == R_X86_64_64)
+			*svma = symbol_value(elf, symbols, GELF_R_SYM(relocation.r_info));
+	}
+}
+
+/* Those that are known come first. */
+static void find_evaluators(const struct elf_image *elf, const struct interp_object *object,
+			    const struct polyperf_interp_slot *slot, uint64_t slot_svma,
+			    struct walk_slot *layout)
+{
+	uint64_t svmas[WALK_MAX_EVALUATORS];
+	size_t count = 0;
+	_Static_assert(sizeof(svmas) == sizeof(slot->evaluators), "one is for the other");
+	/* Without relocations, or packed ones (RELR), the file has them. */
+	memcpy(svmas, slot->evaluators, sizeof(svmas));
+	relocate(elf, slot_svma + offsetof(struct polyperf_interp_slot, evaluators), svmas);
+	for (size_t i = 0; i < WALK_MAX_EVALUATORS; i++)
+		if (svmas[i])
+			layout->evaluator_avmas[count++] = object->bias_avma + svmas[i];
 }
 
 int interp_slot(const struct elf_image *elf, const struct interp_object *object,
@@ -117,5 +178,6 @@ int interp_slot(const struct elf_image *elf, const struct interp_object *object,
 			 offsetof(struct polyperf_interp_slot, top_tp_off)
 	};
 	found->runtime.slot = layout_of(&slot);
+	find_evaluators(elf, object, &slot, slot_svma, &found->runtime.slot);
 	return 0;
 }

@@ -18,6 +18,9 @@ struct merge_cache {
 
 #define NO_FRAME UINT32_MAX
 
+/* More are of no slot that there is. */
+enum { MAX_EVALUATORS = WALK_MAX_EVALUATORS };
+
 enum { LANGUAGE_SHIFT = 4, ROLE_MASK = (1 << LANGUAGE_SHIFT) - 1 };
 
 struct work {
@@ -31,7 +34,9 @@ struct work {
 	ptrdiff_t next_group; /* of the next evaluator; below 0: it has none */
 	size_t evaluators;
 	size_t entered; /* index + 1: the last EVALUATOR_ENTERED that no evaluator followed */
-	size_t tail;    /* where what starts programs begins, outside of all evaluators */
+	uint32_t told[MAX_EVALUATORS]; /* functions that a slot said interpret */
+	size_t told_count;
+	size_t tail; /* where what starts programs begins, outside of all evaluators */
 };
 
 /* The outermost of what was inlined at an address: whose code it is. */
@@ -60,6 +65,26 @@ static uint8_t look_up_role(const struct profile *profile, const struct profile_
 	return (uint8_t)(((unsigned)role + 1) | (unsigned)language << LANGUAGE_SHIFT);
 }
 
+/* The same function, or a part of it: compilers put that behind a dot. */
+static bool is_part_of(const struct profile *profile, uint32_t part, uint32_t whole)
+{
+	const struct profile_function *of = &profile->functions.items[part];
+	const struct profile_function *function = &profile->functions.items[whole];
+	const char *name = profile_text(profile, function->raw_name);
+	const size_t size = strlen(name);
+	return part == whole || (of->object == function->object && !of->is_unknown &&
+				 strncmp(profile_text(profile, of->raw_name), name, size) == 0 &&
+				 profile_text(profile, of->raw_name)[size] == '.');
+}
+
+static bool was_told(const struct work *work, const struct profile_frame *frame)
+{
+	for (size_t i = 0; i < work->told_count; i++)
+		if (is_part_of(work->load->profile, frame->function, work->told[i]))
+			return true;
+	return false;
+}
+
 /* What the code at an address is for the interpreter. */
 static enum evaluator_role role_of(const struct work *work, size_t index)
 {
@@ -67,6 +92,8 @@ static enum evaluator_role role_of(const struct work *work, size_t index)
 	uint8_t *known = &work->cache->roles.items[frame->function];
 	if (work->units->items[index].is_kernel)
 		return EVALUATOR_NONE;
+	if (!frame->is_jit && was_told(work, frame))
+		return EVALUATOR_ACTIVATION;
 	if (!*known)
 		*known = look_up_role(work->load->profile, frame);
 	const enum evaluator_role role = (enum evaluator_role)((*known & ROLE_MASK) - 1);
@@ -172,17 +199,40 @@ static uint32_t explained(const struct work *work, uint32_t frame, const char *r
 	return *known - 1;
 }
 
-/* What the language has for a function written in C, by its address. */
-static int native_frame(const struct work *work, const struct walk_frame *frame, uint32_t *id)
+/* A frame for the beginning of a C function. */
+static int native_frame(const struct work *work, uint64_t avma, uint32_t *id)
 {
 	const struct address address = { .pid = work->item->pid,
 					 .space = work->native->space,
 					 .time_ns = work->native->time_ns,
-					 .avma = frame->code_avma };
+					 .avma = avma };
 	struct resolved resolved;
 	const int got = load_resolve(work->load, &address, &resolved);
 	*id = resolved.frame;
 	return got;
+}
+
+/* What a slot told of its evaluators. Those without a symbol cannot be told from their neighbours.
+ */
+static int find_told(struct work *work)
+{
+	uint32_t index = 0;
+	uint64_t avma;
+	if (work->item->language != WALK_SLOT)
+		return 0;
+	while (work->told_count < MAX_EVALUATORS &&
+	       stacks_evaluator(work->load, work->item, &index, &avma)) {
+		uint32_t id;
+		if (native_frame(work, avma, &id) < 0)
+			return STATUS_NO_MEMORY;
+		const struct profile *profile = work->load->profile;
+		while (profile->frames.items[id].inlined_into)
+			id = profile->frames.items[id].inlined_into - 1;
+		const uint32_t function = profile->frames.items[id].function;
+		if (!profile->functions.items[function].is_unknown)
+			work->told[work->told_count++] = function;
+	}
+	return 0;
 }
 
 /* Functions in C without a name are on the native stack under the one that they have there. */
@@ -194,7 +244,7 @@ static bool put_frame(const struct work *work, uint32_t index, bool has_native)
 	uint32_t id;
 	if (is_nameless && (has_native || !frame->code_avma))
 		return true;
-	const int got = is_nameless ? native_frame(work, frame, &id)
+	const int got = is_nameless ? native_frame(work, frame->code_avma, &id)
 				    : walked_frame(work->load, work->item, frame, &id);
 	if (got < 0)
 		return false;
@@ -426,7 +476,7 @@ int merge_stack(struct load *load, const struct stacks_item *item,
 	struct work work = {
 		.load = load, .cache = cache, .item = item, .native = native, .units = units
 	};
-	if (!cache || !make_room_for_roles(&work))
+	if (!cache || find_told(&work) < 0 || !make_room_for_roles(&work))
 		return STATUS_NO_MEMORY;
 	find_groups(&work);
 	find_evaluators(&work);

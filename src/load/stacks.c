@@ -25,9 +25,17 @@ struct waiting {
 	VECTOR(struct walk_frame) frames;
 };
 
+/* Where a C function begins that interprets. */
+struct told_evaluator {
+	uint64_t avma;
+	uint32_t next; /* of the same process and runtime: index + 1 */
+};
+
 struct stacks {
 	struct frames_store *codes;
-	bool is_full; /* more code was told of than is kept */
+	VECTOR(struct told_evaluator) evaluators;
+	struct idmap first_evaluators; /* by (pid, runtime): index + 1 */
+	bool is_full;                  /* more code was told of than is kept */
 	uint64_t age;
 	struct waiting waiting[SETS][WAYS];
 };
@@ -81,6 +89,36 @@ static struct stacks *make(struct load *load)
 	return load->stacks = stacks;
 }
 
+static uint64_t runtime_key(uint32_t pid, uint32_t runtime)
+{
+	return (uint64_t)pid << 32 | runtime;
+}
+
+static bool keep_evaluator(struct stacks *stacks, const struct walk_key *key)
+{
+	uint32_t *first = idmap_put(&stacks->first_evaluators, runtime_key(key->pid, key->runtime));
+	struct told_evaluator *evaluator = first ? vector_push(&stacks->evaluators) : NULL;
+	if (!evaluator)
+		return false;
+	*evaluator = (struct told_evaluator){ key->code_avma, *first };
+	*first = (uint32_t)stacks->evaluators.count;
+	return true;
+}
+
+/* Returns 0 or STATUS_NO_MEMORY, also where there is more than is kept. */
+static int keep_definition(struct stacks *stacks, const struct frames_record *record)
+{
+	const bool is_evaluator = record->head.kind == WALK_DEFINITION &&
+				  record->definition.code_kind == WALK_CODE_EVALUATOR;
+	const size_t before = frames_store_count(stacks->codes);
+	const int got = frames_store_add(stacks->codes, record);
+	/* It is told again when the kernel has forgotten that it was. */
+	if (got == 0 && is_evaluator && frames_store_count(stacks->codes) > before &&
+	    !keep_evaluator(stacks, &record->definition.key))
+		return STATUS_NO_MEMORY;
+	return got;
+}
+
 int stacks_define(struct load *load, const struct perfdata_record *record)
 {
 	struct frames_record frames;
@@ -89,7 +127,7 @@ int stacks_define(struct load *load, const struct perfdata_record *record)
 	struct stacks *stacks = make(load);
 	if (!stacks)
 		return STATUS_NO_MEMORY;
-	if (!stacks->is_full && frames_store_add(stacks->codes, &frames) < 0) {
+	if (!stacks->is_full && keep_definition(stacks, &frames) < 0) {
 		stacks->is_full = true;
 		load_add_note(load, true,
 			      "too many functions of interpreters were told of: some have no name");
@@ -219,6 +257,18 @@ const struct frames_code *stacks_code(const struct load *load, const struct stac
 	return frames_store_find(load->stacks->codes, &key);
 }
 
+bool stacks_evaluator(const struct load *load, const struct stacks_item *item, uint32_t *index,
+		      uint64_t *avma)
+{
+	const struct stacks *stacks = load->stacks;
+	*index = *index
+		     ? stacks->evaluators.items[*index - 1].next
+		     : idmap_get(&stacks->first_evaluators, runtime_key(item->pid, item->runtime));
+	if (*index)
+		*avma = stacks->evaluators.items[*index - 1].avma;
+	return *index;
+}
+
 void stacks_forget(struct load *load)
 {
 	for (size_t i = 0; load->stacks && i < (size_t)SETS * WAYS; i++)
@@ -233,6 +283,8 @@ void stacks_free(struct load *load)
 	for (size_t i = 0; i < (size_t)SETS * WAYS; i++)
 		vector_clear(&stacks->waiting[i / WAYS][i % WAYS].frames);
 	frames_store_close(stacks->codes);
+	vector_clear(&stacks->evaluators);
+	idmap_clear(&stacks->first_evaluators);
 	free(stacks);
 	load->stacks = NULL;
 }

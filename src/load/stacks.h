@@ -54,6 +54,12 @@ uint64_t stacks_time_ns(struct load *load, const struct perfdata_record *record)
 const struct frames_code *stacks_code(const struct load *load, const struct stacks_item *item,
 				      const struct walk_frame *frame);
 
+/* The evaluators of a slot's interpreter, as it told of them: the next behind `index`, which begins
+ * as 0. False: no more.
+ */
+bool stacks_evaluator(const struct load *load, const struct stacks_item *item, uint32_t *index,
+		      uint64_t *avma);
+
 /* Forgets the stacks, between two walks over the samples. */
 void stacks_forget(struct load *load);
 void stacks_free(struct load *load);

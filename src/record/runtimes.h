@@ -78,6 +78,11 @@ const char *runtimes_name(size_t index);
 /* True if the command names Python, PHP, Ruby or Perl, itself or in a script's first line. */
 bool runtimes_are_interpreted(const char *const *command, char *const *environment);
 
+/* True if the command's program, or one that its words or a script's first line name, has a slot
+ * (include/polyperf/interp.h).
+ */
+bool runtimes_have_slot(const char *const *command, char *const *environment);
+
 /* True of shells, wrappers and scripts, which end up in other programs. */
 bool runtimes_starts_others(const char *const *command, char *const *environment);
 

@@ -1,4 +1,6 @@
 #include "base/sink.h"
+#include "interp/interp.h"
+#include "os/file.h"
 #include "record/runtimes.h"
 #include "record/runtimes_internal.h"
 
@@ -147,6 +149,48 @@ bool runtimes_are_interpreted(const char *const *command, char *const *environme
 			is_interpreted |=
 			    (found >> n & 1) && strcmp(runtimes_name(n), INTERPRETED[i]) == 0;
 	return is_interpreted;
+}
+
+/* A note in the program itself says that it publishes its frames. */
+static bool has_slot(struct arena *arena, const char *name, const char *search_path)
+{
+	const struct interp_view nothing = { 0 };
+	const char *path = runtimes_find_program(arena, name, search_path);
+	struct interp_found found;
+	struct os_file file;
+	if (!path || os_file_open(&file, path, OS_FILE_REGULAR) != 0)
+		return false;
+	const struct interp_object object = { .image = file.bytes };
+	const bool has = interp_find_slot(&object, &nothing, &found) == 0;
+	os_file_close(&file);
+	return has;
+}
+
+/* The program that a script's first line names. */
+static const char *script_program(struct arena *arena, const char *name, const char *search_path,
+				  char line[256])
+{
+	if (!read_first_line(arena, name, search_path, line))
+		return NULL;
+	line += strspn(line, " \t");
+	line[strcspn(line, " \t")] = 0;
+	return line;
+}
+
+bool runtimes_have_slot(const char *const *command, char *const *environment)
+{
+	const char *search_path = runtimes_getenv(environment, "PATH");
+	struct arena arena = { 0 };
+	bool has = false;
+	/* Behind a wrapper any word may be the program. */
+	for (size_t i = 0; command[i] && !has && (i == 0 || is_wrapper(command[0])); i++) {
+		char line[256];
+		const char *program = script_program(&arena, command[i], search_path, line);
+		has = has_slot(&arena, command[i], search_path) ||
+		      (program && has_slot(&arena, program, search_path));
+	}
+	arena_clear(&arena);
+	return has;
 }
 
 bool runtimes_starts_others(const char *const *command, char *const *environment)

@@ -14,8 +14,9 @@ int session_open_interpreters(struct session *s)
 			say_error(&s->say, "%s", status_text(result));
 		return result;
 	}
-	if (!session_follows_command(s) ||
-	    !runtimes_are_interpreted(o->command, o->environment ? o->environment : environ))
+	char *const *environment = o->environment ? o->environment : environ;
+	if (!session_follows_command(s) || (!runtimes_are_interpreted(o->command, environment) &&
+					    !runtimes_have_slot(o->command, environment)))
 		return 0;
 	return interpreters_expect(s->interpreters, o->interpreters);
 }

@@ -10,7 +10,8 @@ at=$destdir/opt/polyperf
 "$at/bin/polyperf" --version
 for file in share/man/man1/polyperf.1 share/man/man1/polyperf-help.1 \
 	share/bash-completion/completions/polyperf share/doc/polyperf/README.md \
-	share/doc/polyperf/LICENSE share/doc/polyperf/ARCHITECTURE.md; do
+	share/doc/polyperf/LICENSE share/doc/polyperf/ARCHITECTURE.md \
+	include/polyperf/interp.h; do
 	test -s "$at/$file" || { echo "missing: $file"; exit 1; }
 done
 # Where the build had a JDK's headers.

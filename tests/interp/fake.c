@@ -60,7 +60,14 @@ void Perl_runops_standard(void)
 }
 #elif defined(FAKE_SLOT)
 #include <polyperf/interp.h>
-POLYPERF_INTERP_SLOT("fake");
+void interpret(void);
+void interpret(void)
+{
+}
+static void start(void)
+{
+}
+POLYPERF_INTERP_SLOT_WITH("fake", interpret, NULL, start, NULL);
 void *fake_use(void);
 void *fake_use(void)
 {

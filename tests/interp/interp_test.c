@@ -110,6 +110,20 @@ static void test_addresses_are_where_it_is_mapped(void **state)
 	assert_int_equal(found.runtime.root.detail, 5);
 }
 
+/* One is exported, the other is not: their relocations differ. */
+static void test_evaluators_of_slots(void **state)
+{
+	struct interp_found found;
+	(void)state;
+	assert_int_equal(find("libslot.so", &on_glibc, &found), 0);
+	const uint64_t *avmas = found.runtime.slot.evaluator_avmas;
+	assert_true(avmas[0] > 0x10000000 && avmas[0] < 0x10100000);
+	assert_true(avmas[1] > 0x10000000 && avmas[1] < 0x10100000);
+	assert_int_not_equal(avmas[0], avmas[1]);
+	assert_int_equal(avmas[2], 0);
+	assert_int_equal(avmas[3], 0);
+}
+
 static void test_other_libraries(void **state)
 {
 	struct interp_found found;
@@ -125,7 +139,7 @@ static void test_other_libraries(void **state)
 static void test_hostile_objects(void **state)
 {
 	static const char *const names[] = { "libpython313.so", "libphp82.so", "libruby31.so",
-					     "libperl36.so" };
+					     "libperl36.so", "libslot.so" };
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char path[4096];
@@ -205,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_addresses_are_where_it_is_mapped),
+		cmocka_unit_test(test_evaluators_of_slots),
 		cmocka_unit_test(test_other_libraries),
 		cmocka_unit_test(test_hostile_objects),
 		cmocka_unit_test(test_address_space),

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE.parent / "data/frames"
 
 
-def interpreters():
+def interpreters(tool):
     for version in ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13"):
         for path in glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}")):
             yield f"python{version}", path, "callers.py", ("глубина", "key|", "main|")
@@ -28,6 +28,9 @@ def interpreters():
     yield "ruby3.1-long", shutil.which("ruby"), "callers.rb", ("leaf", "long|")
     yield "perl5.36", "/usr/bin/perl", "callers.pl", ("leaf", "method")
     yield "perl5.36-sort", "/usr/bin/perl", "callers.pl", ("leaf", "__ANON__")
+    toy = str(pathlib.Path(tool).parents[2] / "examples/toy")
+    yield "toy", toy, "callers.toy", ("outer|callers.toy|8|9\touter|callers.toy|8", "inner")
+    yield "toy-sort", toy, "callers.toy", ("inner", "compare", "sort")
 
 
 def record(tool, path, program, wanted):
@@ -49,7 +52,7 @@ def record(tool, path, program, wanted):
 
 def main():
     tool = os.path.abspath(sys.argv[1])
-    for name, path, program, wanted in interpreters():
+    for name, path, program, wanted in interpreters(tool):
         if not path or not os.path.exists(path) or (len(sys.argv) > 2 and sys.argv[2] not in name):
             continue
         text = record(tool, path, program, wanted)

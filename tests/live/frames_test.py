@@ -239,23 +239,25 @@ def case_perl(_):
 
 
 TOY = {
-    "builtin": {("inner", 22)},
-    "inner": {("inner", 22), ("outer", 12)},
-    "outer": {None},
+    "main": {None},
+    "outer": {("main", 4), ("outer", 8)},
+    "inner": {("outer", 7), ("compare", 14)},
+    "compare": {("sort", 0)},
+    "sort": {("main", 5)},
 }
+TOY_LINES = {"main": (2, 5), "outer": (6, 8), "inner": (9, 11), "compare": (12, 14), "sort": (0, 0)}
 
 
 def case_toy(program):
     if not os.path.exists(program):
         polyperf.skip("not on this machine")
-    _, stacks, counts = walk([program, "60"])
+    _, stacks, counts = walk([program, str(PROGRAMS / "callers.toy"), "60"])
     check_counts(counts, 100)
     running = [stack for stack in stacks if stack.end != "nothing runs"]
     assert len(running) > 0.5 * len(stacks)
     check_ends(running)
-    check_calls(running, TOY, {"outer": (10, 12), "inner": (20, 22), "builtin": (0, 0)},
-                lambda frame: frame.name.replace("Toy::", ""))
-    assert all(frame.flags & ENTRY or frame.name == "builtin" and frame.flags & NATIVE
+    check_calls(running, TOY, TOY_LINES, lambda frame: frame.name)
+    assert all(frame.flags & ENTRY or frame.name == "sort" and frame.flags & NATIVE
                for stack in stacks for frame in stack.frames)
 
 

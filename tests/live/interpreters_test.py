@@ -170,6 +170,43 @@ def hidden(place, language):
     return script
 
 
+def toy_command(toy, seconds):
+    if not os.path.exists(toy):
+        polyperf.skip("not on this machine")
+    return [toy, str(PROGRAMS / "callers.toy"), str(seconds)]
+
+
+def check_toy(file, said):
+    need_walk(said)
+    assert READ.search(said)[1] == "slot" and READ.search(said)[2] == "toy"
+    recording = frames.Recording(file)
+    check_share(recording, "inner", 300)
+    pairs = sorted(recording.joined(), key=lambda pair: pair[0].time)
+    return next(i for i, (_, stack) in enumerate(pairs) if stack)
+
+
+def case_slot_command(place, toy):
+    """The walk is there when the program starts: it is looked at within some milliseconds."""
+    first = check_toy(*record(place, "--", *toy_command(toy, 2)))
+    assert first <= 100, f"{first} samples before the first stack"
+
+
+def case_slot_wrapped(place, toy):
+    """Also behind a wrapper, and where a script's first line names it."""
+    first = check_toy(*record(place, "--", "env", "A=1", *toy_command(toy, 2)))
+    assert first <= 100, f"{first} samples before the first stack"
+    script = place.cwd / "script.toy"
+    script.write_text(f"#!{toy}\n" + (PROGRAMS / "callers.toy").read_text())
+    script.chmod(0o755)
+    first = check_toy(*record(place, "--", str(script), 2))
+    assert first <= 100, f"{first} samples before the first stack"
+
+
+def case_slot_attach(place, toy):
+    with running(toy_command(toy, 60), place) as process:
+        assert check_toy(*record(place, "-p", process.pid, "--duration", 2)) <= 100
+
+
 def check_late(file, said):
     """The walk is loaded when the program is seen: what is sampled before that has no stacks."""
     need_walk(said)

@@ -3,6 +3,7 @@
 
     merge_test.py POLYPERF stacks LANGUAGE [VERSION]
     merge_test.py POLYPERF compiled LANGUAGE
+    merge_test.py POLYPERF slot TOY MODE
     merge_test.py POLYPERF flat
     merge_test.py POLYPERF annotate
 
@@ -41,6 +42,7 @@ CALLERS = {
 }
 UNLINKED = "no frame of the interpreter: none is linked, as yet or any more"
 OTHER = "no frame of the interpreter: another one runs here"
+IDLE = "no frame of the interpreter: nothing runs"  # what is being entered is the outermost
 UNPLACED = "what interprets it is not on the native stack"
 LINE = re.compile(r"\s+([0-9a-f]+) (.*?)(?: # (.*))?$")
 
@@ -58,13 +60,16 @@ def interpreter(language, version):
 
 def record(folder, language, version, *options, auto="--no-auto"):
     """The recording of a program that calls in all ways that its language has."""
+    program = PROGRAMS / f"callers.{SUFFIXES[language]}"
+    return record_command(folder, [interpreter(language, version), str(program), "3"], *options, auto=auto)
+
+
+def record_command(folder, command, *options, auto="--no-auto"):
     if "--interpreters" not in polyperf.run(POLYPERF, "record", "--help").stdout:
         polyperf.skip("record walks no interpreters")
     path = pathlib.Path(folder) / "recording.data"
-    program = PROGRAMS / f"callers.{SUFFIXES[language]}"
     done = subprocess.run([POLYPERF, "record", "--interpreters=walk", auto, "-F", "997", *options, "-o",
-                           str(path), "--", interpreter(language, version), str(program), "3"],
-                          capture_output=True, text=True, timeout=240)
+                           str(path), "--", *command], capture_output=True, text=True, timeout=240)
     print(done.stderr.strip())
     if re.search("CAP_BPF|built without|Linux 5.17|perf_event_open", done.stderr) and done.returncode:
         polyperf.skip("the walk cannot be had")
@@ -115,6 +120,69 @@ def case_stacks(language, version=None):
         # With all shown there are as many evaluators as without, and the same functions.
         shown = [len([f for f in frames if f.name == evaluator]) for frames in stacks_of(path, "--native-frames")]
         assert sum(shown) > seen["all"], "the evaluators are not shown"
+
+
+# Who stands right above whom: functions of the language, and C functions that they call.
+TOY = {"main": {"run_until_end"}, "outer": {"main", "outer"}, "inner": {"outer", "compare"},
+       "compare": {"sort"}, "sort": {"main"}}
+TOY_LINES = {"inner": (10, 11), "compare": (13, 14), "outer": (7, 8), "main": (3, 5)}
+
+
+def case_slot(toy, mode):
+    """A slot's evaluator is known by its own word: with callers of either kind, with lines."""
+    if not os.path.exists(toy):
+        polyperf.skip("not on this machine")
+    with tempfile.TemporaryDirectory() as folder:
+        path = record_command(folder, [toy, str(PROGRAMS / "callers.toy"), "3"], "-g", mode)
+        text = polyperf.run(POLYPERF, "script", "-i", path, "-F", "time,ip,sym,reason").stdout
+        blocks = [block for block in re.split(r"\n\s*\n", text) if block.strip()]
+        all_frames = list(stacks_of(path))
+        # What was sampled before the program was looked at has no stacks.
+        first = next(i for i, frames in enumerate(all_frames) if any(f.name in TOY for f in frames if f.name != "main"))
+        print(f"{first} of {len(all_frames)} before the first look")
+        assert first <= 100 and len(blocks) >= len(all_frames)
+        seen = collections.Counter()
+        for frames in all_frames[first:]:
+            # The C function of this name starts the program.
+            names = [frame.name for frame in frames]
+            while names and names[-1] != "run_until_end":
+                names.pop()
+            if not names:
+                continue
+            seen["all"] += 1
+            # What was inlined into the evaluator has the reason.
+            left = [frame.reason for frame in frames if frame.reason or frame.name == "run"]
+            left = [reason for reason in left if reason] or left
+            seen["unlinked"] += left == [UNLINKED]
+            if left and left not in ([UNLINKED], [IDLE]) or UNPLACED in [frame.reason for frame in frames]:
+                seen["broken"] += 1
+                print("\n".join(f"  {frame.name} {frame.reason}" for frame in frames))
+            ours = [name for name in names if name in TOY or name in ("run", "run_until_end")]
+            for callee, caller in zip(ours, ours[1:]):
+                assert callee == "run" or caller in TOY[callee], f"{callee} < {caller}: {frames}"
+                seen[callee] += 1
+            # C functions are where they were called: one calls back, the other is called, and pushes
+            # its frame a little later.
+            for callee, caller in zip(names, names[1:]):
+                assert callee != "compare" or caller.startswith("call_back"), frames
+                assert not callee.startswith("sort_numbers") or caller in ("sort", "main"), frames
+        print(dict(seen))
+        assert seen["all"] > 500, "hardly a sample"
+        assert seen["broken"] == 0, "groups that are not evaluators"
+        assert seen["unlinked"] <= 0.02 * seen["all"]
+        assert min(seen[name] for name in TOY) > 0
+        shown = [len([f for f in frames if f.name == "run"]) for frames in stacks_of(path, "--native-frames")]
+        assert sum(shown) > seen["all"], "the evaluators are not shown"
+        text = polyperf.run(POLYPERF, "report", "-i", path, "--sort", "sym,srcline", "--format", "csv").stdout
+        lines = collections.defaultdict(set)
+        for row in csv.DictReader(io.StringIO(text)):
+            file, _, line = row["srcline"].rpartition(":")
+            if file.endswith("callers.toy"):
+                lines[row["symbol"]].add(int(line))
+        print(dict(lines))
+        assert {"inner", "compare"} <= set(lines)
+        for name, found in lines.items():
+            assert found <= set(range(TOY_LINES[name][0] - 1, TOY_LINES[name][1] + 1)), name
 
 
 def case_compiled(language):

@@ -353,6 +353,38 @@ static void parts_of_an_evaluator_are_hidden_with_it(void **state)
 		  "P q a m s\n");
 }
 
+/* What a slot said of its C functions counts, and nobody's name. */
+static void a_slot_says_what_interprets(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin(&s, WALK_SLOT);
+	sample(&s, "hqms", "a.");
+	for (const char *letter = "hC"; *letter; letter++)
+		recording_put_walked(
+		    &s.r, PID, s.time_ns,
+		    &(struct recording_walked){ .language = WALK_SLOT,
+						.key = { avma_of(*letter) - 0x10, 0, PID, RUNTIME },
+						.name = "",
+						.file = "",
+						.kind = WALK_CODE_EVALUATOR });
+	/* It is told again. */
+	recording_put_walked(
+	    &s.r, PID, s.time_ns,
+	    &(struct recording_walked){ .language = WALK_SLOT,
+					.key = { avma_of('h') - 0x10, 0, PID, RUNTIME },
+					.name = "",
+					.file = "",
+					.kind = WALK_CODE_EVALUATOR });
+	sample(&s, "hqhms", "ab.c.");
+	sample(&s, "EqCqhhms", "a.b.c.");
+	sample(&s, "hqhms", "c.");
+	check(&s, "a q m s\n"
+		  "a b q c m s\n"
+		  "E q a q b c m s\n"
+		  "h" UNLINKED " q c m s\n");
+}
+
 static void compiled_code_stands_for_its_frame(void **state)
 {
 	struct scene s;
@@ -712,6 +744,7 @@ int main(void)
 		cmocka_unit_test(another_interpreter_of_the_thread_has_frames_of_its_own),
 		cmocka_unit_test(without_callers_the_frames_are_the_callers),
 		cmocka_unit_test(parts_of_an_evaluator_are_hidden_with_it),
+		cmocka_unit_test(a_slot_says_what_interprets),
 		cmocka_unit_test(compiled_code_stands_for_its_frame),
 		cmocka_unit_test(compiled_code_that_an_evaluator_runs),
 		cmocka_unit_test(a_trampoline_says_less_than_its_frame),
