@@ -258,7 +258,7 @@ struct walk_python {
 	uint16_t code_version; /* 0: none; a mix of other fields is the check */
 	uint16_t code_first_line;
 	uint16_t code_file;
-	uint16_t code_name;
+	uint16_t zero16;
 	uint16_t code_qualified; /* name that is shown */
 	uint16_t code_table;
 	uint16_t code_instructions;

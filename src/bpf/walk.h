@@ -41,6 +41,9 @@ struct walk_sample {
 	uint32_t tid;
 };
 
+/* So much of a text or a table is looked at to tell what it is. A power of two. */
+enum { WALK_CHECK_WORDS = 128 };
+
 /* Too big for the stack that BPF has: in the kernel there is one a CPU. */
 struct walk_space {
 	struct walk_stack stack;
@@ -52,6 +55,7 @@ struct walk_space {
 	uint8_t data[4096 + WALK_MAX_PIECE];
 	struct walk_table table;
 	uint8_t piece[WALK_MAX_PIECE];
+	uint64_t content[WALK_CHECK_WORDS + 4];
 };
 
 struct walk {
@@ -138,6 +142,39 @@ WALK_INLINE uint64_t walk_mix(uint64_t so_far, uint64_t more)
 	/* An odd constant with well-spread bits: that of the golden ratio. */
 	so_far = (so_far ^ more) * 0x9e3779b97f4a7c15u;
 	return so_far ^ so_far >> 29;
+}
+
+/* Four words, as a step for each costs more than to mix it. */
+static long walk_mix_step(uint32_t index, void *context)
+{
+	struct walk *walk = context;
+	const uint64_t *content = &walk->space->content[4 * index & (WALK_CHECK_WORDS - 1)];
+	for (int i = 0; i < 4; i++)
+		walk->check = walk_mix(walk->check, content[i]);
+	return 0;
+}
+
+/* Mixes into the check what is at an address, not only where it is: of long content its end, and
+ * how long it is. What cannot be read now cannot be told of either, so that the address will do.
+ */
+WALK_INLINE void walk_check_content(struct walk *walk, uint64_t avma, uint64_t bytes)
+{
+	uint64_t *content = walk->space->content;
+	walk->check = walk_mix(walk->check, bytes);
+	uint32_t here = 8 * WALK_CHECK_WORDS;
+	if (bytes < here)
+		here = (uint32_t)bytes;
+	else
+		avma += bytes - here;
+	WALK_OPAQUE(here);
+	if (here > 8 * WALK_CHECK_WORDS)
+		return;
+	for (int i = 0; i < 4; i++)
+		content[here / 8 + (uint32_t)i] = 0;
+	if (walk_read(content, here, avma))
+		walk->check = walk_mix(walk->check, avma);
+	else
+		WALK_LOOP((here + 31) / 32, walk_mix_step, walk);
 }
 
 /* Ends the walk; to be returned from a step. */

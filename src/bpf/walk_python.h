@@ -11,7 +11,6 @@
 enum {
 	PYTHON_TYPE_OFF = 8, /* PyObject.ob_type; the same in all versions without free threading */
 	PYTHON_SIZE_OFF = 16,  /* PyVarObject.ob_size, PyASCIIObject.length */
-	PYTHON_HASH_OFF = 24,  /* PyASCIIObject.hash */
 	PYTHON_BYTES_OFF = 32, /* PyBytesObject.ob_sval */
 };
 
@@ -69,22 +68,46 @@ WALK_INLINE void walk_python_define(struct walk *walk, const struct walk_key *ke
 	walk_defined(walk, at, table + PYTHON_BYTES_OFF, table_bytes);
 }
 
-/* The object's address is reused: what else it takes to tell two code objects apart. */
-WALK_INLINE bool walk_python_check(const struct walk *walk, uint64_t *check)
+/* The qualified name, or the file, of the code. */
+static long walk_python_check_step(uint32_t index, void *context)
+{
+	struct walk *walk = context;
+	const struct walk_python *python = &walk->runtime->python;
+	const uint64_t avma =
+	    walk_code_word(walk, index ? python->code_file : python->code_qualified);
+	struct walk_python_text text;
+	if (walk_read(&text, sizeof(text), avma)) {
+		walk->check = walk_mix(walk->check, avma);
+	} else if (text.hash != UINT64_MAX) {
+		/* Once it was asked for, its hash is as good as the text. */
+		walk->check = walk_mix(walk->check, text.hash);
+	} else {
+		const bool is_ascii = text.state >> 6 & 1;
+		walk_check_content(walk,
+				   avma + (is_ascii ? python->text_ascii : python->text_compact),
+				   text.length * (text.state >> 2 & 7));
+	}
+	return 0;
+}
+
+/* Addresses are reused, by code that is made and thrown away even all of them at once: that of
+ * the code object, and those of its name, file and line table. So it takes what they say.
+ */
+WALK_INLINE void walk_python_check(struct walk *walk)
 {
 	const struct walk_python *python = &walk->runtime->python;
-	uint64_t hash;
+	const uint64_t table = walk_code_word(walk, python->code_table);
+	uint64_t table_bytes;
 	if (python->code_version) {
-		*check = walk_code_half(walk, python->code_version);
-		return true;
+		walk->check = walk_code_half(walk, python->code_version);
+		return;
 	}
-	const uint64_t name = walk_code_word(walk, python->code_name);
-	if (!walk_read_word(&hash, name + PYTHON_HASH_OFF))
-		return false;
-	*check = walk_mix(hash, walk_code_word(walk, python->code_file));
-	*check = walk_mix(*check, walk_code_word(walk, python->code_table));
-	*check = walk_mix(*check, walk_code_half(walk, python->code_first_line));
-	return true;
+	walk->check = walk_code_half(walk, python->code_first_line);
+	WALK_LOOP(2, walk_python_check_step, walk);
+	if (walk_read_word(&table_bytes, table + PYTHON_SIZE_OFF))
+		walk_check_content(walk, table + PYTHON_BYTES_OFF, table_bytes);
+	else
+		walk->check = walk_mix(walk->check, table);
 }
 
 /* From what the frame has of its place to bytes from the first instruction. */
@@ -148,8 +171,8 @@ static long walk_python_step(uint32_t index, void *context)
 		return walk_end(walk, WALK_END_READ_CODE);
 	if (walk_code_word(walk, PYTHON_TYPE_OFF) != python->code_type_avma)
 		return walk_end(walk, WALK_END_NOT_CODE);
-	if (!is_same && !walk_python_check(walk, &walk->check))
-		return walk_end(walk, WALK_END_READ_CODE);
+	if (!is_same)
+		walk_python_check(walk);
 	walk->carried_avma = code_avma;
 	const struct walk_key key = walk_key(walk, code_avma, walk->check);
 	const long ended =

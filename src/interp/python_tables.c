@@ -4,13 +4,13 @@
 #define FRAME_OBJECT                                                                      \
 	.thread_id = 176, .thread_frame = 24, .frame_start = 24, .frame_code = 32,        \
 	.frame_previous = 24, .code_bytes = 128, .code_first_line = 40, .code_file = 104, \
-	.code_name = 112, .code_qualified = 112, .code_table = 120, .text_ascii = 48,     \
-	.text_compact = 72, .style = WALK_PYTHON_FRAMES
+	.code_qualified = 112, .code_table = 120, .text_ascii = 48, .text_compact = 72,   \
+	.style = WALK_PYTHON_FRAMES
 
 /* From 3.11 on. Owners: 0 a thread's stack, 1 a generator, 2 a frame object, 3 the C stack. */
-#define CODE_OBJECT                                                                   \
-	.code_bytes = 144, .code_file = 112, .code_name = 120, .code_qualified = 128, \
-	.code_table = 136, .owner_generator = 1, .table_kind = WALK_TABLE_LOCATIONS
+#define CODE_OBJECT                                                                    \
+	.code_bytes = 144, .code_file = 112, .code_qualified = 128, .code_table = 136, \
+	.owner_generator = 1, .table_kind = WALK_TABLE_LOCATIONS
 
 static const struct python_check checks_3_13[] = {
 	{ 22, 16 },  /* thread_state.interp */

@@ -367,6 +367,59 @@ static void test_too_deep(void **state)
 	close_image(&fixture);
 }
 
+static uint64_t innermost_code(struct fixture *fixture)
+{
+	const struct walk_python *python = &fixture->image.runtime.python;
+	uint64_t frame = word_at(fixture, thread_of(fixture) + python->thread_frame);
+	if (python->style != WALK_PYTHON_FRAMES)
+		frame = word_at(fixture, frame + python->cframe_frame);
+	return word_at(fixture, frame + python->frame_code);
+}
+
+/* Code with the addresses of other code, down to its file's and its table's, is told of. */
+static void check_reused(const char *path)
+{
+	struct fixture fixture;
+	open_image(&fixture, path);
+	const struct walk_python *python = &fixture.image.runtime.python;
+	const uint64_t code = innermost_code(&fixture);
+	const uint64_t file = word_at(&fixture, code + python->code_file);
+	const uint64_t table = word_at(&fixture, code + python->code_table);
+	assert_non_null(strstr(walk_once(&fixture), "callers.py|"));
+	poke_word(&fixture, file + 24, UINT64_MAX); /* its hash was never asked for */
+	walk_once(&fixture);
+	size_t definitions = fixture.told.definitions;
+	poke(&fixture, file + python->text_ascii, "another", 7);
+	assert_non_null(strstr(walk_once(&fixture), "|another"));
+	assert_true(fixture.told.definitions > definitions);
+	definitions = fixture.told.definitions;
+	/* The last byte of the table: the check does not stop before it. */
+	const uint64_t last = table + 32 + word_at(&fixture, table + 16) - 1;
+	uint8_t byte;
+	assert_true(image_read(&fixture.image, last, &byte, 1));
+	byte ^= 1;
+	poke(&fixture, last, &byte, 1);
+	walk_once(&fixture);
+	assert_int_equal(fixture.told.definitions, definitions + 1);
+	/* A text that has a hash is known by that. */
+	poke_word(&fixture, word_at(&fixture, code + python->code_qualified) + 24, 77);
+	walk_once(&fixture);
+	assert_int_equal(fixture.told.definitions, definitions + 2);
+	walk_once(&fixture);
+	assert_int_equal(fixture.told.definitions, definitions + 2);
+	close_image(&fixture);
+}
+
+static void test_reused_addresses(void **state)
+{
+	(void)state;
+	check_reused(TEST_DATA "/frames/python3.8.image");
+	check_reused(TEST_DATA "/frames/python3.9.image");
+	check_reused(TEST_DATA "/frames/python3.10.image");
+	check_reused(TEST_DATA "/frames/python3.11.image");
+	check_reused(TEST_DATA "/frames/python3.11-debian.image");
+}
+
 /* A generator that is being entered has no caller yet. */
 static void test_unlinked_generator(void **state)
 {
@@ -396,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_torn_python),
 		cmocka_unit_test(test_unknown_thread),
 		cmocka_unit_test(test_too_deep),
+		cmocka_unit_test(test_reused_addresses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

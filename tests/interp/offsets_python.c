@@ -95,7 +95,6 @@ int main(void)
 	CHECK(layout->thread_id, PyThreadState, thread_id);
 	CHECK(layout->code_first_line, PyCodeObject, co_firstlineno);
 	CHECK(layout->code_file, PyCodeObject, co_filename);
-	CHECK(layout->code_name, PyCodeObject, co_name);
 	check("text_ascii", layout->text_ascii, sizeof(PyASCIIObject));
 	check("text_compact", layout->text_compact, sizeof(PyCompactUnicodeObject));
 	/* What walk_python.h has as the same in all versions. */
