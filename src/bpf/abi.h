@@ -43,6 +43,7 @@ enum walk_record_kind {
 	WALK_STACK = 1,
 	WALK_DEFINITION,
 	WALK_TABLE,
+	WALK_RUNTIME, /* what was found in a process; the walk itself writes none */
 };
 
 enum walk_language {
@@ -416,6 +417,14 @@ struct walk_runtime {
 	};
 };
 _Static_assert(sizeof(struct walk_runtime) == 120, "shared with the kernel side");
+
+/* A recorder that may not walk says what frames look like in the copies of stacks. */
+struct walk_told {
+	struct walk_head head;
+	uint64_t time_ns; /* when the process had it */
+	struct walk_runtime runtime;
+};
+_Static_assert(sizeof(struct walk_told) == 144, "of files");
 
 /* The value of the map of processes. It holds for one address space: that of a program as
  * exec() set it up, and its copies by fork(), which need no entry of their own. The three

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "load/dumped.h"
 #include "load/merge.h"
 #include "names/names.h"
 #include "os/random.h"
@@ -384,7 +385,8 @@ int chain_prepare(struct load *load, const struct perfdata_sample *sample, uint3
 	if (chain->count > CHAIN_LIMIT)
 		chain->count = CHAIN_LIMIT;
 	struct stacks_found stacks;
-	const bool has_stacks = stacks_take(load, sample, &stacks);
+	const bool has_stacks =
+	    stacks_take(load, sample, &stacks) || dumped_take(load, sample, space, &stacks);
 	/* Which of an interpreter's frames is innermost is found from all of the stack. */
 	chain->is_short = chain->is_innermost && !has_stacks && !load->options.no_native;
 	if (chain->is_short)

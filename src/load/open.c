@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "format/perfdata/features.h"
 #include "load/bpf_code.h"
+#include "load/dumped.h"
 #include "load/stacks.h"
 
 #include <inttypes.h>
@@ -67,6 +68,8 @@ static int read_all(struct load *load)
 	if (got == 0)
 		got = load_process_facts(load);
 	if (got == 0)
+		got = dumped_read(load);
+	if (got == 0)
 		got = bpf_code_read(load);
 	if (got == 0)
 		got = load_dumps(load);
@@ -116,6 +119,7 @@ void load_close(struct load *load)
 		symbol_table_free(load->kallsyms);
 	bpf_code_free(load);
 	stacks_free(load);
+	dumped_free(load);
 	symbol_table_free(load->running_kallsyms);
 	for (size_t i = 0; i < load->processes.count; i++) {
 		address_index_clear(&load->processes.items[i].loaded);

@@ -122,12 +122,19 @@ static int keep_definition(struct stacks *stacks, const struct frames_record *re
 int stacks_define(struct load *load, const struct perfdata_record *record)
 {
 	struct frames_record frames;
-	if (!read_record(load, record, &frames) || frames.head.kind == WALK_STACK)
+	if (!read_record(load, record, &frames))
+		return 0;
+	return stacks_define_told(load, &frames);
+}
+
+int stacks_define_told(struct load *load, const struct frames_record *record)
+{
+	if (record->head.kind != WALK_DEFINITION && record->head.kind != WALK_TABLE)
 		return 0;
 	struct stacks *stacks = make(load);
 	if (!stacks)
 		return STATUS_NO_MEMORY;
-	if (!stacks->is_full && keep_definition(stacks, &frames) < 0) {
+	if (!stacks->is_full && keep_definition(stacks, record) < 0) {
 		stacks->is_full = true;
 		load_add_note(load, true,
 			      "too many functions of interpreters were told of: some have no name");
@@ -254,13 +261,15 @@ const struct frames_code *stacks_code(const struct load *load, const struct stac
 				      const struct walk_frame *frame)
 {
 	const struct walk_key key = { frame->code_avma, frame->check, item->pid, item->runtime };
-	return frames_store_find(load->stacks->codes, &key);
+	return load->stacks ? frames_store_find(load->stacks->codes, &key) : NULL;
 }
 
 bool stacks_evaluator(const struct load *load, const struct stacks_item *item, uint32_t *index,
 		      uint64_t *avma)
 {
 	const struct stacks *stacks = load->stacks;
+	if (!stacks)
+		return false;
 	*index = *index
 		     ? stacks->evaluators.items[*index - 1].next
 		     : idmap_get(&stacks->first_evaluators, runtime_key(item->pid, item->runtime));

@@ -37,6 +37,9 @@ struct stacks_found {
 /* Takes definitions in, wherever they lie. Returns 0 or STATUS_NO_MEMORY. */
 int stacks_define(struct load *load, const struct perfdata_record *record);
 
+/* The same of a definition that was told elsewhere in the recording. */
+int stacks_define_told(struct load *load, const struct frames_record *record);
+
 /* True for samples that carry records of the walk rather than where the program was. */
 bool stacks_is_record(const struct load *load, const struct perfdata_sample *sample);
 

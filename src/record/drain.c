@@ -34,6 +34,8 @@ void drain_count(struct drain *drain, const struct cpu_rings *rings, size_t unre
 				break;
 			}
 			drain->sample_count++;
+			if (drain->slots)
+				slots_see(drain->slots, ring, at, header.size);
 			last = at;
 			if (first == NONE)
 				first = at;

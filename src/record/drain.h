@@ -6,7 +6,7 @@
  *   drain_clear(&drain);
  *
  * Samples go from the ring into the file by one system call for many pieces, and are
- * not looked at but for their headers.
+ * not looked at but for their headers, and for what slots.h looks for.
  *
  * A round ends with a FINISHED_ROUND record: every ring was read once or more since
  * the one before, so nothing that is still to come is older than what was in the file
@@ -19,11 +19,13 @@
 #include "record/data_file.h"
 #include "record/events.h"
 #include "record/sideband.h"
+#include "record/slots.h"
 
 struct drain {
 	struct events *events;
 	struct data_file *file;
 	struct sideband *sideband;
+	struct slots *slots;   /* NULL: nothing is looked for in samples */
 	struct sink pending;   /* sideband records that are read but not written yet */
 	uint64_t sample_count; /* without the records of the walk of interpreters ... */
 	uint64_t frames_count; /* ... which these are */

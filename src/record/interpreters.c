@@ -57,6 +57,7 @@ struct interpreters {
 	uint64_t due_ns; /* not after the first of them */
 	VECTOR(struct interp_found) told;
 	bool is_full;
+	bool has_stacks;
 };
 
 const char *interpreters_reason(int status, char *buffer, size_t size)
@@ -224,6 +225,17 @@ struct walker *interpreters_walker(const struct interpreters *in)
 	return in->load_state == LOAD_FAILED ? NULL : in->walker;
 }
 
+void interpreters_have_stacks(struct interpreters *in)
+{
+	in->has_stacks = true;
+}
+
+const struct walk_process *interpreters_process(const struct interpreters *in, pid_t pid)
+{
+	const uint32_t index = idmap_get(&in->by_pid, (uint64_t)pid);
+	return index ? &in->watched.items[index - 1].seen.walk : NULL;
+}
+
 static struct watched *find(struct interpreters *in, pid_t pid)
 {
 	const uint32_t index = idmap_get(&in->by_pid, (uint64_t)pid);
@@ -333,10 +345,19 @@ static void tell_refusal(struct interpreters *in, const struct interp_found *fou
 			 found->version, pid, found->refusal);
 		return;
 	}
+	const bool is_slot = found->runtime.language == WALK_SLOT;
+	if (is_slot && in->has_stacks) {
+		say_note(in->say,
+			 "%s %s (process %d): its functions are read from the copies of its stack",
+			 language, found->version, pid);
+		return;
+	}
 	say_note(in->say, "%s %s (process %d): its functions are not read at each sample: %s",
 		 language, found->version, pid, in->reason);
 	if (!in->was_reason_said)
-		say_try(in->say, "sudo polyperf record ...");
+		say_try(in->say, is_slot
+				     ? "polyperf record -g dwarf ..., or sudo polyperf record ..."
+				     : "sudo polyperf record ...");
 	in->was_reason_said = true;
 }
 

@@ -58,6 +58,12 @@ void interpreters_exec(struct interpreters *interpreters, pid_t pid);
 void interpreters_fork(struct interpreters *interpreters, pid_t parent_pid, pid_t pid);
 void interpreters_exit(struct interpreters *interpreters, pid_t pid);
 
+/* What is known of a process; NULL: nothing. Good until the next call of another function. */
+const struct walk_process *interpreters_process(const struct interpreters *interpreters, pid_t pid);
+
+/* Copies of stacks come with samples: slots are read from them where the walk cannot be had. */
+void interpreters_have_stacks(struct interpreters *interpreters);
+
 /* Looks at the marked processes that are due. Returns when the next is: UINT64_MAX for none. */
 uint64_t interpreters_look(struct interpreters *interpreters, uint64_t now_ns);
 

@@ -83,7 +83,11 @@ static int write_bundle(struct session *s)
 		.note_count = s->kept.texts.count,
 		.without_kernel = !session_samples_kernel(s),
 	};
-	result = collector_finish(s->collector, writer, &about);
+	const struct bytes frames = slots_records(&s->slots);
+	if (frames.size)
+		result = bundle_writer_add(writer, "frames", frames);
+	const int finished = collector_finish(s->collector, writer, &about);
+	result = result < 0 ? result : finished;
 	const int closed = bundle_writer_close(writer);
 	const struct collector_totals totals = collector_totals(s->collector);
 	s->result->process_count = totals.process_count;

@@ -40,6 +40,7 @@ struct session {
 	struct build_ids build_ids;
 	struct bpf_programs bpf;
 	struct sideband sideband;
+	struct slots slots; /* where samples have copies of stacks, and nothing is walked */
 	struct drain drain;
 
 	struct os_clock_pair clock;
@@ -71,6 +72,7 @@ void session_close(struct session *session);
  * where the events are open, whether all of them take the walk.
  */
 int session_open_interpreters(struct session *session);
+void session_open_slots(struct session *session);
 void session_tell_events(const struct session *session);
 
 /* session_begin.c: header and synthesized records; after this only real ones follow. */

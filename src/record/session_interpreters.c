@@ -21,6 +21,16 @@ int session_open_interpreters(struct session *s)
 	return interpreters_expect(s->interpreters, o->interpreters);
 }
 
+void session_open_slots(struct session *s)
+{
+	if (!s->interpreters || interpreters_walker(s->interpreters) ||
+	    s->options->stacks != RECORD_STACKS_DWARF)
+		return;
+	slots_init(&s->slots, &(struct slots_view){ s->interpreters, interpreters_process });
+	s->drain.slots = &s->slots;
+	interpreters_have_stacks(s->interpreters);
+}
+
 void session_tell_events(const struct session *s)
 {
 	if (!s->events.has_frames)

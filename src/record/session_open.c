@@ -325,8 +325,10 @@ int session_open(struct session *s)
 		result = start_child(s);
 	if (result == 0)
 		result = open_events(s);
-	if (result == 0)
+	if (result == 0) {
+		session_open_slots(s);
 		session_tell_events(s);
+	}
 	return result;
 }
 
@@ -335,6 +337,7 @@ void session_close(struct session *s)
 	session_detach(s);
 	child_clear(&s->child);
 	drain_clear(&s->drain);
+	slots_clear(&s->slots);
 	events_close(&s->events);
 	interpreters_free(s->interpreters);
 	vector_clear(&s->event_list);

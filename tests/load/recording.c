@@ -267,8 +267,7 @@ void recording_put_walk(struct recording *r, uint64_t time_ns, const struct walk
 	sink_clear(&raw);
 }
 
-void recording_put_walked(struct recording *r, uint32_t tid, uint64_t time_ns,
-			  const struct recording_walked *code)
+void recording_walked_record(struct sink *raw, const struct recording_walked *code)
 {
 	const char *texts[WALK_TEXT_COUNT] = { code->name, code->owner, code->file };
 	struct walk_definition definition = {
@@ -278,18 +277,25 @@ void recording_put_walked(struct recording *r, uint32_t tid, uint64_t time_ns,
 		.first_line = code->first_line,
 		.code_kind = code->kind,
 	};
-	struct sink raw = { 0 };
-	sink_zeros(&raw, sizeof(definition));
+	const size_t start = raw->size;
+	sink_zeros(raw, sizeof(definition));
 	for (size_t i = 0; i < WALK_TEXT_COUNT; i++) {
 		const size_t size = texts[i] ? strlen(texts[i]) : 0;
 		definition.texts[i].bytes = (uint16_t)size;
 		if (size)
-			sink_put(&raw, texts[i], size);
-		sink_zeros(&raw, (8 - size % 8) % 8);
+			sink_put(raw, texts[i], size);
+		sink_zeros(raw, (8 - size % 8) % 8);
 	}
 	definition.texts[WALK_TEXT_NAME].flags = (uint8_t)code->flags;
-	definition.head.size = (uint32_t)raw.size;
-	memcpy(raw.data, &definition, sizeof(definition));
+	definition.head.size = (uint32_t)(raw->size - start);
+	memcpy(raw->data + start, &definition, sizeof(definition));
+}
+
+void recording_put_walked(struct recording *r, uint32_t tid, uint64_t time_ns,
+			  const struct recording_walked *code)
+{
+	struct sink raw = { 0 };
+	recording_walked_record(&raw, code);
 	recording_put_frames(r, tid, time_ns, sink_bytes(&raw));
 	sink_clear(&raw);
 }

@@ -109,6 +109,8 @@ struct recording_walked {
 };
 void recording_put_walked(struct recording *r, uint32_t tid, uint64_t time_ns,
 			  const struct recording_walked *code);
+/* The bare record, which is filled up to 8 bytes. */
+void recording_walked_record(struct sink *raw, const struct recording_walked *code);
 void recording_round(struct recording *r);
 void recording_finish(struct recording *r);
 /* The file as it would be written; r->out is to be cleared. */

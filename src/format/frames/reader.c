@@ -71,6 +71,15 @@ static int read_table(struct frames_record *record, struct cursor *c)
 	return 0;
 }
 
+static int read_told(struct frames_record *record, struct cursor *c)
+{
+	const size_t size = sizeof(record->told) - sizeof(record->head);
+	const struct bytes told = cursor_take(c, size);
+	if (told.size == size)
+		memcpy((uint8_t *)&record->told + sizeof(record->head), told.data, size);
+	return 0;
+}
+
 static void read_head(struct walk_head *head, struct cursor *c)
 {
 	head->magic = cursor_u32(c);
@@ -110,6 +119,9 @@ int frames_read(struct frames_record *record, struct bytes raw)
 	case WALK_TABLE:
 		result = read_table(record, &c);
 		break;
+	case WALK_RUNTIME:
+		result = read_told(record, &c);
+		break;
 	default:
 		break;
 	}
@@ -118,6 +130,24 @@ int frames_read(struct frames_record *record, struct bytes raw)
 	/* The parts of the union begin with a head of their own. */
 	if (result == 0)
 		record->stack.head = record->head;
+	return result;
+}
+
+int frames_next(struct frames_record *record, struct bytes *records)
+{
+	struct walk_head head;
+	if (!records->size)
+		return STATUS_NOT_FOUND;
+	if (records->size < sizeof(head))
+		return STATUS_TRUNCATED;
+	memcpy(&head, records->data, sizeof(head));
+	const size_t size = ((size_t)head.size + 7) & ~(size_t)7;
+	const size_t here = size < records->size ? size : records->size;
+	const int result = frames_read(record, (struct bytes){ records->data, here });
+	if (result == 0) {
+		records->data += here;
+		records->size -= here;
+	}
 	return result;
 }
 

@@ -25,6 +25,7 @@ struct frames_record {
 		struct walk_stack stack;
 		struct walk_definition definition;
 		struct walk_table table;
+		struct walk_told told;
 	};
 	struct bytes frames;                 /* of a stack, packed */
 	struct bytes texts[WALK_TEXT_COUNT]; /* of a definition, as written */
@@ -35,6 +36,11 @@ struct frames_record {
  * _TRUNCATED or _CORRUPT.
  */
 int frames_read(struct frames_record *record, struct bytes raw);
+
+/* The record at the beginning of many, which begin at multiples of 8. Moves *records behind it.
+ * Returns as frames_read(), STATUS_NOT_FOUND at their end.
+ */
+int frames_next(struct frames_record *record, struct bytes *records);
 
 /* Index below stack.frame_count. */
 struct walk_frame frames_at(const struct frames_record *record, uint32_t index);

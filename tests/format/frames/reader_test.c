@@ -82,6 +82,18 @@ static struct record make_table(void)
 	return record;
 }
 
+static struct record make_told(void)
+{
+	struct record record = { .size = 0 };
+	const struct walk_told told = {
+		.head = head(WALK_RUNTIME, sizeof(told)),
+		.time_ns = 9,
+		.runtime = { .id = 4, .language = WALK_SLOT, .slot = { .frame_bytes = 40 } }
+	};
+	put(&record, &told, sizeof(told));
+	return record;
+}
+
 /* Reads an exact copy and all that was read; returns what frames_read() does. */
 static int read_all(const uint8_t *bytes, size_t size)
 {
@@ -159,6 +171,48 @@ static void test_table(void **state)
 	assert_int_equal(record.piece.data[0], 9);
 }
 
+static void test_told(void **state)
+{
+	const struct record made = make_told();
+	struct frames_record record;
+	(void)state;
+	assert_int_equal(frames_read(&record, (struct bytes){ made.bytes, made.size }), 0);
+	assert_int_equal(record.told.head.pid, 77);
+	assert_int_equal(record.told.time_ns, 9);
+	assert_int_equal(record.told.runtime.id, 4);
+	assert_int_equal(record.told.runtime.slot.frame_bytes, 40);
+}
+
+/* In a file they follow one another, filled up. */
+static void test_many(void **state)
+{
+	const struct record made[] = { make_table(), make_told(), make_stack() };
+	struct frames_record record;
+	uint8_t *all = calloc(3, ROOM);
+	size_t size = 0;
+	(void)state;
+	assert_non_null(all);
+	for (size_t i = 0; i < 3; i++) {
+		memcpy(all + size, made[i].bytes, made[i].size);
+		size += (made[i].size + 7) & ~(size_t)7;
+	}
+	struct bytes left = { all, size };
+	assert_int_equal(frames_next(&record, &left), 0);
+	assert_int_equal(record.head.kind, WALK_TABLE);
+	assert_int_equal(frames_next(&record, &left), 0);
+	assert_int_equal(record.head.kind, WALK_RUNTIME);
+	const struct bytes last = left;
+	assert_int_equal(frames_next(&record, &left), 0);
+	assert_int_equal(record.stack.frame_count, 2);
+	assert_int_equal(frames_next(&record, &left), STATUS_NOT_FOUND);
+	for (size_t cut = 1; cut < last.size; cut++) {
+		left = (struct bytes){ last.data, cut };
+		assert_int_equal(frames_next(&record, &left), STATUS_TRUNCATED);
+		assert_int_equal(left.size, cut);
+	}
+	free(all);
+}
+
 /* As the kernel hands them over: filled up to a multiple of 8, less the 4 of a size. */
 static void test_padding(void **state)
 {
@@ -183,9 +237,9 @@ static void test_other_versions(void **state)
 
 static void test_every_truncation(void **state)
 {
-	const struct record all[] = { make_stack(), make_definition(), make_table() };
+	const struct record all[] = { make_stack(), make_definition(), make_table(), make_told() };
 	(void)state;
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 4; i++)
 		for (size_t size = 0; size < all[i].size; size++)
 			assert_int_equal(read_all(all[i].bytes, size),
 					 size < sizeof(struct walk_head) ? STATUS_NOT_FORMAT
@@ -194,9 +248,9 @@ static void test_every_truncation(void **state)
 
 static void test_every_changed_byte(void **state)
 {
-	struct record all[] = { make_stack(), make_definition(), make_table() };
+	struct record all[] = { make_stack(), make_definition(), make_table(), make_told() };
 	(void)state;
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 4; i++)
 		for (size_t at = 0; at < all[i].size; at++)
 			for (unsigned bit = 0; bit < 8; bit++) {
 				all[i].bytes[at] ^= (uint8_t)(1u << bit);
@@ -239,6 +293,8 @@ int main(void)
 		cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_definition),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_told),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_padding),
 		cmocka_unit_test(test_other_versions),
 		cmocka_unit_test(test_every_truncation),
