@@ -53,6 +53,7 @@ enum walk_language {
 	WALK_RUBY,
 	WALK_PERL,
 	WALK_SLOT, /* include/polyperf/interp.h */
+	WALK_LUAJIT,
 	WALK_LANGUAGE_COUNT,
 };
 
@@ -403,6 +404,25 @@ struct walk_slot {
 };
 _Static_assert(sizeof(struct walk_slot) == 96, "shared with the kernel side");
 
+enum { WALK_LUAJIT_CALLS = 32 };
+
+/* What is not here is as in all builds of 2.1 with 64-bit references, and in walk_luajit.h. */
+struct walk_luajit {
+	uint64_t text_avma; /* the code of the library or program ... */
+	uint64_t vm_avma;   /* ... and in it that of the interpreter, which is assembly */
+	uint32_t text_bytes;
+	uint32_t vm_bytes;
+	/* Where calls of C functions return to, in bytes from vm_avma: first those that keep the
+	 * frame's base in rbp and write down nothing, then those that write down the base, but
+	 * not the place in the bytecode.
+	 */
+	uint8_t keeping;
+	uint8_t placeless;
+	uint8_t zero8[6];
+	uint16_t calls[WALK_LUAJIT_CALLS];
+};
+_Static_assert(sizeof(struct walk_luajit) == 96, "shared with the kernel side");
+
 struct walk_runtime {
 	uint32_t id; /* unique in a recording; never 0 */
 	uint8_t language;
@@ -414,6 +434,7 @@ struct walk_runtime {
 		struct walk_ruby ruby;
 		struct walk_perl perl;
 		struct walk_slot slot;
+		struct walk_luajit luajit;
 	};
 };
 _Static_assert(sizeof(struct walk_runtime) == 120, "shared with the kernel side");

@@ -55,6 +55,7 @@ struct pt_regs {
 	unsigned long r14;
 	unsigned long bp;
 	unsigned long bx;
+	unsigned long dx;
 	unsigned long si;
 	unsigned long ip;
 	unsigned long sp;

@@ -94,6 +94,7 @@ static void user_registers(struct walk_registers *to, const volatile struct walk
 	to->si = context->si;
 	to->r14 = context->r14;
 	to->r15 = context->r15;
+	to->dx = context->dx;
 	to->fs = task->thread.fsbase;
 	/* Kernel addresses have the top bit. What user space had is at the top of the stack. */
 	if ((int64_t)to->ip >= 0)
@@ -106,6 +107,7 @@ static void user_registers(struct walk_registers *to, const volatile struct walk
 	to->si = user->si;
 	to->r14 = user->r14;
 	to->r15 = user->r15;
+	to->dx = user->dx;
 }
 
 SEC("perf_event")

@@ -31,6 +31,7 @@ struct walk_registers {
 	uint64_t r14;
 	uint64_t r15;
 	uint64_t fs; /* base of the thread's static TLS */
+	uint64_t dx;
 };
 
 /* What a stack says besides its frames. */
@@ -44,6 +45,25 @@ struct walk_sample {
 /* So much of a text or a table is looked at to tell what it is. A power of two. */
 enum { WALK_CHECK_WORDS = 128 };
 
+/* What the walk of LuaJIT takes from step to step. */
+struct walk_luajit_notes {
+	uint64_t floor_avma; /* the C stack is searched from here on ... */
+	uint64_t piece_avma; /* ... piece by piece: the next one */
+	uint64_t stack_avma; /* the slots of the state */
+	uint64_t stack_end_avma;
+	uint64_t place_avma;  /* of the next frame, in its bytecode */
+	uint32_t words;       /* of the last piece: those that may be return addresses */
+	uint16_t pieces_left; /* of a search */
+	uint8_t tries;        /* C frames that registers lead to */
+	uint8_t how;          /* enum luajit_place: of place_avma */
+	uint8_t is_walking;   /* through a state's frames, not the C stack */
+	uint8_t is_outer;     /* a state was found before */
+	uint8_t is_shown;     /* the next frame is of the same call as the last one, or of none */
+	uint8_t is_main;      /* the state is its universe's first */
+	uint8_t is_settling;  /* the C frame of the next frame is looked for */
+	uint8_t zero[3];
+};
+
 /* Too big for the stack that BPF has: in the kernel there is one a CPU. */
 struct walk_space {
 	struct walk_stack stack;
@@ -56,6 +76,7 @@ struct walk_space {
 	struct walk_table table;
 	uint8_t piece[WALK_MAX_PIECE];
 	uint64_t content[WALK_CHECK_WORDS + 4];
+	struct walk_luajit_notes luajit;
 };
 
 struct walk {

@@ -2,6 +2,7 @@
 #ifndef BPF_WALK_ANY_H
 #define BPF_WALK_ANY_H
 
+#include "bpf/walk_luajit.h"
 #include "bpf/walk_perl.h"
 #include "bpf/walk_php.h"
 #include "bpf/walk_python.h"
@@ -59,6 +60,9 @@ WALK_INLINE void walk_any(struct walk *walk, const struct walk_sample *sample)
 		break;
 	case WALK_SLOT:
 		walk_slot(walk);
+		break;
+	case WALK_LUAJIT:
+		walk_luajit(walk);
 		break;
 	default:
 		return;

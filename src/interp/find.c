@@ -99,8 +99,9 @@ bool interp_tls_module(const struct elf_image *elf, const struct interp_object *
 const char *interp_language_name(enum walk_language language)
 {
 	static const char *const names[WALK_LANGUAGE_COUNT] = {
-		[WALK_NO_LANGUAGE] = "", [WALK_PYTHON] = "Python", [WALK_PHP] = "PHP",
-		[WALK_RUBY] = "Ruby",    [WALK_PERL] = "Perl",     [WALK_SLOT] = "slot",
+		[WALK_NO_LANGUAGE] = "",  [WALK_PYTHON] = "Python", [WALK_PHP] = "PHP",
+		[WALK_RUBY] = "Ruby",     [WALK_PERL] = "Perl",     [WALK_SLOT] = "slot",
+		[WALK_LUAJIT] = "LuaJIT",
 	};
 	return language < WALK_LANGUAGE_COUNT ? names[language] : "";
 }
@@ -142,8 +143,9 @@ static int find(const struct interp_object *object, const struct interp_view *vi
 int interp_find(const struct interp_object *object, const struct interp_view *view,
 		struct interp_found *found)
 {
-	static interp_search *const searches[] = { interp_python, interp_php,  interp_ruby,
-						   interp_perl,   interp_slot, NULL };
+	static interp_search *const searches[] = { interp_python, interp_php,    interp_ruby,
+						   interp_perl,   interp_luajit, interp_slot,
+						   NULL };
 	return find(object, view, searches, found);
 }
 

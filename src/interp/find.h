@@ -32,6 +32,7 @@ interp_search interp_php;
 interp_search interp_ruby;
 interp_search interp_perl;
 interp_search interp_slot;
+interp_search interp_luajit;
 
 /* For `return`: the interpreter is there, but cannot be walked. */
 static inline int interp_refuse(struct interp_found *found, const char *reason)

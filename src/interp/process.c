@@ -46,7 +46,7 @@ static bool begins_with(const char *text, const char *beginning)
  */
 static bool may_be_interpreter(const struct place *place, bool is_program)
 {
-	static const char *const words[] = { "python", "php", "ruby", "perl" };
+	static const char *const words[] = { "python", "php", "ruby", "perl", "luajit" };
 	const char *name = base_name(place->path);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(name, words[i]))

@@ -17,7 +17,7 @@ static enum runtime runtime_of(uint8_t language)
 	static const enum runtime RUNTIMES[WALK_LANGUAGE_COUNT] = {
 		[WALK_PYTHON] = RUNTIME_PYTHON,    [WALK_PHP] = RUNTIME_PHP,
 		[WALK_RUBY] = RUNTIME_RUBY,        [WALK_PERL] = RUNTIME_PERL,
-		[WALK_SLOT] = RUNTIME_INTERPRETER,
+		[WALK_SLOT] = RUNTIME_INTERPRETER, [WALK_LUAJIT] = RUNTIME_LUAJIT,
 	};
 	return RUNTIMES[language];
 }

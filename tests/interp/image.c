@@ -16,16 +16,19 @@ static size_t from_hex(struct arena *arena, const char *text, uint8_t **bytes)
 	return *bytes ? size : 0;
 }
 
+enum { REGISTERS = 9 };
+
 static uint64_t *words(struct walk_registers *registers)
 {
-	_Static_assert(sizeof(*registers) == 8 * sizeof(uint64_t), "no more and no less");
+	_Static_assert(sizeof(*registers) == REGISTERS * sizeof(uint64_t), "no more and no less");
 	return (uint64_t *)(void *)registers;
 }
 
 static bool load_registers(struct image *image, const char *text)
 {
 	char *at = (char *)(uintptr_t)text;
-	for (int i = 0; i < 8; i++)
+	/* The first images had one fewer. */
+	for (int i = 0; i < REGISTERS && *at == ' '; i++)
 		words(&image->registers)[i] = strtoull(at, &at, 16);
 	return *at == '\n';
 }
@@ -35,7 +38,7 @@ static bool load_line(struct image *image, char *line)
 	uint8_t *bytes;
 	char *at;
 	if (strncmp(line, "registers ", 10) == 0)
-		return load_registers(image, line + 10);
+		return load_registers(image, line + 9);
 	if (strncmp(line, "runtime ", 8) == 0) {
 		if (from_hex(&image->arena, line + 8, &bytes) != sizeof(image->runtime))
 			return false;
@@ -131,7 +134,7 @@ void image_write(const struct image *image, FILE *out)
 {
 	struct walk_registers registers = image->registers;
 	fprintf(out, "registers");
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < REGISTERS; i++)
 		fprintf(out, " %" PRIx64, words(&registers)[i]);
 	fprintf(out, "\nruntime ");
 	put_hex(out, &image->runtime, sizeof(image->runtime));

@@ -45,7 +45,8 @@ static bool stop(pid_t pid, struct walk_registers *registers)
 					      .si = user.rsi,
 					      .r14 = user.r14,
 					      .r15 = user.r15,
-					      .fs = user.fs_base };
+					      .fs = user.fs_base,
+					      .dx = user.rdx };
 	return true;
 }
 
