@@ -418,7 +418,8 @@ struct walk_luajit {
 	 */
 	uint8_t keeping;
 	uint8_t placeless;
-	uint8_t zero8[6];
+	uint8_t has_numbers; /* its own functions have those of format/frames/luajit_names.h */
+	uint8_t zero8[5];
 	uint16_t calls[WALK_LUAJIT_CALLS];
 };
 _Static_assert(sizeof(struct walk_luajit) == 96, "shared with the kernel side");

@@ -59,7 +59,7 @@ struct walk_luajit_notes {
 	uint8_t is_walking;   /* through a state's frames, not the C stack */
 	uint8_t is_outer;     /* a state was found before */
 	uint8_t is_shown;     /* the next frame is of the same call as the last one, or of none */
-	uint8_t is_main;      /* the state is its universe's first */
+	uint8_t is_resumed;   /* the last state was, by the interpreter */
 	uint8_t is_settling;  /* the C frame of the next frame is looked for */
 	uint8_t zero[3];
 };

@@ -164,6 +164,12 @@ WALK_INLINE bool walk_luajit_line(const struct walk *walk, uint64_t code, uint64
 	return !failed && more <= lines;
 }
 
+/* What should be a function is none. The innermost may be under way from one to another. */
+WALK_INLINE long walk_luajit_no_code(struct walk *walk)
+{
+	return walk_end(walk, walk->space->stack.frame_count ? WALK_END_NOT_CODE : WALK_END_TORN);
+}
+
 WALK_INLINE long walk_luajit_lua(struct walk *walk, uint64_t code, enum luajit_place how)
 {
 	const uint64_t prototype = code - LUAJIT_PROTOTYPE_BYTES;
@@ -175,13 +181,13 @@ WALK_INLINE long walk_luajit_lua(struct walk *walk, uint64_t code, enum luajit_p
 		return walk_end(walk, WALK_END_READ_CODE);
 	walk->carried_avma = 0;
 	if ((walk_code_word(walk, 8) >> 8 & 255) != LUAJIT_IS_PROTOTYPE)
-		return walk_end(walk, WALK_END_NOT_CODE);
+		return walk_luajit_no_code(walk);
 	if (!is_same && !walk_luajit_check(walk, &walk->check))
 		return walk_end(walk, WALK_END_READ_CODE);
 	walk->carried_avma = prototype;
 	const bool holds = walk_luajit_holds(walk, code, place);
 	if (!holds && how >= LUAJIT_PLACE_SURE)
-		return walk_end(walk, how == LUAJIT_PLACE_TORN ? WALK_END_TORN : WALK_END_NOT_CODE);
+		return walk_luajit_no_code(walk);
 	if (!holds || how == LUAJIT_PLACE_NONE || !walk_luajit_line(walk, code, place, &line)) {
 		line = 0;
 		flags |= WALK_FRAME_NO_POSITION;
@@ -203,7 +209,9 @@ WALK_INLINE long walk_luajit_native(struct walk *walk, uint64_t function, uint64
 		return walk_end(walk, WALK_END_TORN);
 	if (!walk_read_word(&address, function + LUAJIT_FUNCTION_BYTES))
 		return walk_end(walk, WALK_END_READ_CODE);
-	const struct walk_key key = walk_key(walk, address, id);
+	/* By its number a function of the libraries can be named. */
+	const struct walk_key key =
+	    walk_key(walk, address, walk->runtime->luajit.has_numbers ? id : 1);
 	const long ended = walk_add(walk, &key, 0, WALK_FRAME_NATIVE | WALK_FRAME_NO_POSITION);
 	if (!ended && walk_must_define(walk, &key)) {
 		walk_define(walk, &key, WALK_CODE_NATIVE, 0);
@@ -216,13 +224,13 @@ WALK_INLINE long walk_luajit_function(struct walk *walk, uint64_t value, enum lu
 {
 	const uint64_t function = walk_luajit_reference(value);
 	if (!walk_luajit_is(value, LUAJIT_IS_FUNCTION))
-		return walk_end(walk, how == LUAJIT_PLACE_TORN ? WALK_END_TORN : WALK_END_NOT_CODE);
+		return walk_luajit_no_code(walk);
 	if (!walk_read_frame(walk, LUAJIT_FUNCTION_BYTES, function))
 		return walk_end(walk, WALK_END_READ_CODE);
 	const uint64_t code = walk_frame_word(walk, LUAJIT_FUNCTION_CODE);
 	const uint8_t id = walk_frame_byte(walk, LUAJIT_FUNCTION_ID);
 	if (walk_frame_byte(walk, LUAJIT_KIND) != LUAJIT_IS_FUNCTION)
-		return walk_end(walk, WALK_END_NOT_CODE);
+		return walk_luajit_no_code(walk);
 	return id ? walk_luajit_native(walk, function, code, id, how)
 		  : walk_luajit_lua(walk, code, how);
 }
@@ -238,6 +246,20 @@ WALK_INLINE void walk_luajit_search(struct walk *walk, uint64_t floor_avma)
 	notes->is_walking = false;
 	notes->is_settling = false;
 	walk->carried_avma = 0; /* the buffer of code has the pieces */
+}
+
+/* The last frame of a state was seen: another state may have resumed it, or called C that has a
+ * state of its own.
+ */
+WALK_INLINE long walk_luajit_leave_state(struct walk *walk)
+{
+	const struct walk_luajit *luajit = &walk->runtime->luajit;
+	uint64_t back;
+	if (!walk_read_word(&back, walk->end_avma + LUAJIT_CFRAME_RETURN))
+		return walk_end(walk, WALK_END_READ_FRAME);
+	walk->space->luajit.is_resumed = back - luajit->vm_avma < luajit->vm_bytes;
+	walk_luajit_search(walk, walk->end_avma + LUAJIT_CFRAME_BYTES);
+	return 0;
 }
 
 /* Which C frame the next frame of Lua belongs to, and with it the place where it was left: C frames
@@ -276,10 +298,8 @@ WALK_INLINE long walk_luajit_leave(struct walk *walk, uint64_t base)
 	if (!walk_read_word(&previous, walk->end_avma + LUAJIT_CFRAME_PREVIOUS))
 		return walk_end(walk, WALK_END_READ_FRAME);
 	previous &= ~3ull;
-	if (!previous) {
-		walk_luajit_search(walk, walk->end_avma + LUAJIT_CFRAME_BYTES);
-		return 0;
-	}
+	if (!previous)
+		return walk_luajit_leave_state(walk);
 	if (previous <= walk->end_avma)
 		return walk_end(walk, WALK_END_TORN);
 	walk->at_avma = base;
@@ -337,10 +357,8 @@ WALK_INLINE long walk_luajit_frame(struct walk *walk)
 	} slots;
 	long ended = 0;
 	/* The lowest frame stands for C itself. */
-	if (base == notes->stack_avma + 16) {
-		walk_luajit_search(walk, walk->end_avma + LUAJIT_CFRAME_BYTES);
-		return 0;
-	}
+	if (base == notes->stack_avma + 16)
+		return walk_luajit_leave_state(walk);
 	if (base < notes->stack_avma + 16 || base > notes->stack_end_avma || base & 7)
 		return walk_end(walk, WALK_END_TORN);
 	if (walk_read(&slots, sizeof(slots), base - 16))
@@ -443,7 +461,25 @@ WALK_INLINE bool walk_luajit_called(struct walk *walk, uint64_t jit_base)
 	return true;
 }
 
-/* A C frame, if it is one. Returns other than 0 where the walk ends. */
+/* Can what was read be a C frame? Its state may be anywhere, so the rest must be right before a
+ * failure to read it means anything.
+ */
+WALK_INLINE bool walk_luajit_is_likely(const struct walk *walk, uint64_t cframe)
+{
+	enum { MOST_RESULTS = 1 << 20, MOST_BYTES = 1 << 28, STACK_BYTES = 1 << 24 };
+	const uint64_t state = walk_frame_word(walk, LUAJIT_CFRAME_STATE);
+	const uint64_t previous = walk_frame_word(walk, LUAJIT_CFRAME_PREVIOUS);
+	const int32_t results = (int32_t)walk_frame_half(walk, LUAJIT_CFRAME_RESULTS);
+	const uint32_t handler = walk_frame_half(walk, LUAJIT_CFRAME_RESULTS + 4);
+	return state >= 65536 && !(state & 7) && !(state >> 47) &&
+	       !(walk_frame_word(walk, LUAJIT_CFRAME_PLACE) >> 47) && results < MOST_RESULTS &&
+	       results > -MOST_BYTES && handler < MOST_BYTES && !(handler & 7) &&
+	       (!previous || previous - cframe - LUAJIT_CFRAME_BYTES < STACK_BYTES);
+}
+
+/* A C frame, if it is one. Returns other than 0 where the walk ends: one that is passed over
+ * because it cannot be read would leave the wrong one for the innermost.
+ */
 WALK_INLINE long walk_luajit_try(struct walk *walk, uint64_t cframe, bool is_top)
 {
 	struct walk_luajit_notes *notes = &walk->space->luajit;
@@ -452,18 +488,33 @@ WALK_INLINE long walk_luajit_try(struct walk *walk, uint64_t cframe, bool is_top
 		uint32_t zero;
 		uint64_t main;
 	} global;
-	uint64_t state;
-	uint64_t word;
-	if (cframe < notes->floor_avma || cframe & 7 ||
-	    !walk_read_word(&state, cframe + LUAJIT_CFRAME_STATE) ||
-	    !walk_read_frame(walk, LUAJIT_STATE_BYTES, state) ||
-	    walk_frame_byte(walk, LUAJIT_KIND) != LUAJIT_IS_STATE)
+	uint64_t word = 0;
+	if (cframe < notes->floor_avma || cframe & 7)
+		return 0;
+	if (!walk_read_frame(walk, LUAJIT_CFRAME_PREVIOUS + 8, cframe))
+		return walk_end(walk, WALK_END_READ_FRAME);
+	if (!walk_luajit_is_likely(walk, cframe))
+		return 0;
+	const uint64_t state = walk_frame_word(walk, LUAJIT_CFRAME_STATE);
+	const uint64_t previous = walk_frame_word(walk, LUAJIT_CFRAME_PREVIOUS) & ~3ull;
+	if (previous && !walk_read_word(&word, previous + LUAJIT_CFRAME_STATE))
+		return walk_end(walk, WALK_END_READ_FRAME);
+	if (previous && word != state)
+		return 0;
+	if (!walk_read_frame(walk, LUAJIT_STATE_BYTES, state))
+		return walk_end(walk, WALK_END_READ_THREAD);
+	if (walk_frame_byte(walk, LUAJIT_KIND) != LUAJIT_IS_STATE)
 		return 0;
 	/* One below it, which the state has, was made by a callback: its caller is not ours. */
 	const uint64_t own = walk_frame_word(walk, LUAJIT_STATE_CFRAME) & ~3ull;
-	if (own != cframe && (is_top || own < notes->floor_avma || own > cframe ||
-			      !walk_read_word(&word, own + LUAJIT_CFRAME_STATE) || word != state))
-		return 0;
+	if (own != cframe) {
+		if (is_top || own < notes->floor_avma || own > cframe)
+			return 0;
+		if (!walk_read_word(&word, own + LUAJIT_CFRAME_STATE))
+			return walk_end(walk, WALK_END_READ_FRAME);
+		if (word != state)
+			return 0;
+	}
 	const uint64_t base = walk_frame_word(walk, LUAJIT_STATE_BASE);
 	const uint64_t above = walk_frame_word(walk, LUAJIT_STATE_GLOBAL);
 	uint64_t jit_base = 0;
@@ -471,13 +522,14 @@ WALK_INLINE long walk_luajit_try(struct walk *walk, uint64_t cframe, bool is_top
 	notes->stack_end_avma = walk_frame_word(walk, LUAJIT_STATE_STACK_END);
 	if (walk_read(&global, sizeof(global), above + LUAJIT_GLOBAL_RUNS) ||
 	    !walk_read_word(&jit_base, above + LUAJIT_GLOBAL_JIT_BASE) ||
-	    !walk_read_word(&word, global.main + LUAJIT_STATE_GLOBAL) || word != above)
+	    !walk_read_word(&word, global.main + LUAJIT_STATE_GLOBAL))
+		return walk_end(walk, WALK_END_READ_THREAD);
+	if (word != above)
 		return 0;
 	const bool is_outer = notes->is_outer;
 	walk->state_avma = state;
 	walk->at_avma = base;
 	walk->end_avma = own;
-	notes->is_main = state == global.main;
 	notes->is_walking = true;
 	notes->is_outer = true;
 	notes->is_shown = false;
@@ -494,14 +546,13 @@ WALK_INLINE long walk_luajit_try(struct walk *walk, uint64_t cframe, bool is_top
 	return is_right ? 0 : walk_end(walk, WALK_END_TORN);
 }
 
-/* All of the C stack that is there was searched. */
-WALK_INLINE long walk_luajit_end(struct walk *walk, bool is_whole)
+/* All of the C stack that is there was searched. What the interpreter resumed has a resumer. */
+WALK_INLINE long walk_luajit_end(struct walk *walk, enum walk_end reason)
 {
 	const struct walk_luajit_notes *notes = &walk->space->luajit;
 	if (!notes->is_outer)
 		return walk_end(walk, WALK_END_IDLE);
-	/* A coroutine that was resumed by C, in a thread without any other. */
-	return walk_end(walk, notes->is_main || is_whole ? WALK_END_ROOT : WALK_END_DEPTH);
+	return walk_end(walk, notes->is_resumed ? reason : WALK_END_ROOT);
 }
 
 /* Which bit the lowest is. */
@@ -530,11 +581,11 @@ WALK_INLINE long walk_luajit_look(struct walk *walk)
 		notes->words &= notes->words - 1;
 	} else {
 		if (!notes->pieces_left)
-			return walk_luajit_end(walk, false);
+			return walk_luajit_end(walk, WALK_END_DEPTH);
 		uint32_t words = 0;
 		notes->pieces_left--;
 		if (!walk_read_code(walk, LUAJIT_PIECE_BYTES, notes->piece_avma))
-			return walk_luajit_end(walk, true);
+			return walk_luajit_end(walk, WALK_END_READ_FRAME);
 		notes->piece_avma += LUAJIT_PIECE_BYTES;
 		for (uint32_t i = 0; i < WALK_CODE_WORDS; i++)
 			words |= walk_luajit_below(walk->space->code[i] - luajit->text_avma,
@@ -561,7 +612,7 @@ WALK_INLINE void walk_luajit(struct walk *walk)
 	struct walk_luajit_notes *notes = &walk->space->luajit;
 	walk_luajit_search(walk, walk->registers.sp);
 	notes->is_outer = false;
-	notes->is_main = false;
+	notes->is_resumed = false;
 	notes->is_shown = false;
 	notes->tries = walk->registers.ip - luajit->vm_avma < luajit->vm_bytes ? 0 : LUAJIT_TRIES;
 	walk_end(walk, WALK_END_DEPTH);

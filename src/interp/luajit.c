@@ -158,11 +158,13 @@ static bool find_text(const struct elf_image *elf, struct walk_luajit *luajit)
 
 static const char *look(const struct elf_image *elf, struct walk_luajit *luajit)
 {
-	enum { LEAST = 0x1000, MOST = 0xffff };
+	enum { LEAST = 0x1000, MOST = 0xffff, NUMBERED = 16453 };
 	uint64_t bytes;
 	if (!find_interpreter(elf, &luajit->vm_avma, &bytes) || bytes < LEAST || bytes > MOST)
 		return "where its interpreter is cannot be told";
 	luajit->vm_bytes = (uint32_t)bytes;
+	/* That of Debian 12, of March 2022: others may count their functions otherwise. */
+	luajit->has_numbers = bytes == NUMBERED;
 	const struct bytes code = interp_bytes(elf, luajit->vm_avma, bytes);
 	if (code.size < bytes || !find_text(elf, luajit) || !list_calls(code, luajit))
 		return "its interpreter is not the one that is known";

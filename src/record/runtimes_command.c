@@ -138,7 +138,7 @@ uint32_t runtimes_recognise(struct arena *arena, const char *const *command,
 
 bool runtimes_are_interpreted(const char *const *command, char *const *environment)
 {
-	static const char *const INTERPRETED[] = { "python", "php", "ruby" };
+	static const char *const INTERPRETED[] = { "python", "php", "ruby", "luajit" };
 	struct arena arena = { 0 };
 	const uint32_t found =
 	    runtimes_recognise(&arena, command, runtimes_getenv(environment, "PATH"));

@@ -58,6 +58,39 @@ void Perl_runops_standard(void);
 void Perl_runops_standard(void)
 {
 }
+#elif defined(FAKE_LUAJIT)
+const char fake_text[64] = "LuaJIT " FAKE_LUAJIT " -- Copyright";
+#define CODE(name, ...)                                                       \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name \
+		": .byte " #__VA_ARGS__ "\n.size " #name ", . - " #name "\n")
+#ifndef FAKE_CFRAME
+#define FAKE_CFRAME 0x50
+#endif
+#define CODE_CFRAME(at) CODE(lua_isyieldable, 0x48, 0x8b, 0x47, at, 0x83, 0xe0, 1, 0xc3)
+CODE(luaJIT_setmode, 0xc3);
+CODE(lua_status, 0x0f, 0xb6, 0x47, 0x0b, 0xc3);
+CODE(lua_gettop, 0x48, 0x8b, 0x47, 0x28, 0x48, 0x2b, 0x47, 0x20, 0x48, 0xc1, 0xf8, 3, 0xc3);
+CODE_CFRAME(FAKE_CFRAME);
+CODE(lua_gethook, 0x48, 0x8b, 0x47, 0x10, 0x48, 0x8b, 0x80, 0x50, 1, 0, 0, 0xc3);
+CODE(lua_gethookmask, 0x48, 0x8b, 0x47, 0x10, 0x0f, 0xb6, 0x80, 0x91, 0, 0, 0, 0x83, 0xe0, 0x0f,
+     0xc3);
+CODE(lua_gethookcount, 0x48, 0x8b, 0x47, 0x10, 0x8b, 0x80, 0x4c, 1, 0, 0, 0xc3);
+CODE(lua_atpanic, 0x48, 0x8b, 0x47, 0x10, 0x48, 0x8b, 0x90, 0x60, 1, 0, 0, 0x48, 0xc3);
+#ifdef FAKE_BYTES
+/* Two calls that need care, and one that writes all down. */
+__asm__(".text\nfake_interpreter:\n"
+	"mov %rdx, %rbp\ncall fake_called\n.fill 64, 1, 0x90\n"
+	"mov %rdx, 32(%rbp)\ncall fake_called\n.fill 64, 1, 0x90\n"
+	"mov %rdx, 32(%rbp)\nmov %rbx, 24(%rsp)\ncall fake_called\n"
+	".fill fake_interpreter + " FAKE_BYTES " - ., 1, 0x90\n"
+	"fake_called: ret\n");
+/* As LuaJIT writes it: assemblers put what holds from the first instruction on somewhere else. */
+__asm__(".section .eh_frame, \"a\", @progbits\n"
+	"fake_cie: .long 3f - 2f\n2: .long 0\n.byte 1\n.string \"zR\"\n.byte 1, 0x78, 16, 1, 0x1b\n"
+	".byte 0x0c, 7, 8, 0x90, 1\n.balign 8\n3: .long 5f - 4f\n4: .long 4b - fake_cie\n"
+	".long fake_interpreter - .\n.long " FAKE_BYTES "\n.byte 0, 0x0e, 0x50, 0x86, 2\n"
+	".byte 0x83, 3, 0x8f, 4, 0x8e, 5\n.balign 8\n5:\n.text\n");
+#endif
 #elif defined(FAKE_SLOT)
 #include <polyperf/interp.h>
 void interpret(void);

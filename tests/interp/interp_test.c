@@ -76,6 +76,12 @@ static void test_objects(void **state)
 		{ "libperl36.so", WALK_PERL, "5.36.3", NULL },
 		{ "libperlnokey.so", WALK_PERL, "5.36.3", "without threads" },
 		{ "libperlnew.so", WALK_PERL, "5.98.3", "layout is not known" },
+		{ "libluajit21.so", WALK_LUAJIT, "2.1.0-beta3", NULL },
+		{ "libluajitother.so", WALK_LUAJIT, "2.1.0-beta3", "a build whose layout" },
+		{ "libluajitsmall.so", WALK_LUAJIT, "2.1.0-beta3",
+		  "interpreter is cannot be told" },
+		{ "libluajitbare.so", WALK_LUAJIT, "2.1.0-beta3", "interpreter is cannot be told" },
+		{ "libluajitold.so", WALK_LUAJIT, "2.0.5", "a version whose layout" },
 		{ "libslot.so", WALK_SLOT, "fake", NULL },
 	};
 	(void)state;
@@ -124,6 +130,24 @@ static void test_evaluators_of_slots(void **state)
 	assert_int_equal(avmas[3], 0);
 }
 
+static void test_luajit_code(void **state)
+{
+	struct interp_found found;
+	const struct walk_luajit *luajit = &found.runtime.luajit;
+	(void)state;
+	assert_int_equal(find("libluajit21.so", &on_glibc, &found), 0);
+	assert_int_equal(luajit->vm_bytes, 16453);
+	assert_true(luajit->has_numbers);
+	assert_true(luajit->text_avma > 0x10000000);
+	assert_true(luajit->vm_avma - luajit->text_avma < luajit->text_bytes);
+	assert_int_equal(luajit->keeping, 1);
+	assert_int_equal(luajit->placeless, 1);
+	/* Behind a move of three bytes and a call; of four, and 64 bytes on. */
+	assert_int_equal(luajit->calls[0], 3 + 5);
+	assert_int_equal(luajit->calls[1], 3 + 5 + 64 + 4 + 5);
+	assert_int_equal(luajit->calls[2], 0);
+}
+
 static void test_other_libraries(void **state)
 {
 	struct interp_found found;
@@ -139,7 +163,7 @@ static void test_other_libraries(void **state)
 static void test_hostile_objects(void **state)
 {
 	static const char *const names[] = { "libpython313.so", "libphp82.so", "libruby31.so",
-					     "libperl36.so", "libslot.so" };
+					     "libperl36.so",    "libslot.so",  "libluajit21.so" };
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char path[4096];
@@ -220,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_addresses_are_where_it_is_mapped),
 		cmocka_unit_test(test_evaluators_of_slots),
+		cmocka_unit_test(test_luajit_code),
 		cmocka_unit_test(test_other_libraries),
 		cmocka_unit_test(test_hostile_objects),
 		cmocka_unit_test(test_address_space),

@@ -31,12 +31,21 @@ def interpreters(tool):
     toy = str(pathlib.Path(tool).parents[2] / "examples/toy")
     yield "toy", toy, "callers.toy", ("outer|callers.toy|8|9\touter|callers.toy|8", "inner")
     yield "toy-sort", toy, "callers.toy", ("inner", "compare", "sort")
+    luajit = shutil.which("luajit")
+    yield "luajit2.1", luajit, "callers.lua", ("callers.lua:11|", "callers.lua:19|", "|23|"), "-joff"
+    yield "luajit2.1-sort", luajit, "callers.lua", ("callers.lua:11|", "table.sort|"), "-joff"
+    yield "luajit2.1-coroutine", luajit, "callers.lua", ("callers.lua:11|", "coroutine.wrap_aux|"), "-joff"
+    yield "luajit2.1-vararg", luajit, "callers.lua", ("math.sin|",), "-joff"
+    yield "luajit2.1-index", luajit, "callers.lua", ("callers.lua:55|",), "-joff"
+    yield "luajit2.1-thrown", luajit, "callers.lua", ("error|", "pcall|"), "-joff"
+    yield "luajit2.1-compiled", luajit, "callers.lua", ("callers.lua:19|", "|0|24")
 
 
-def record(tool, path, program, wanted):
+def record(tool, path, program, wanted, *options):
     # Some versions keep absolute paths: always the same one.
     shutil.copytree(HERE / "programs", "/tmp/programs", dirs_exist_ok=True)
-    with subprocess.Popen([path, program, "60"], cwd="/tmp/programs") as process:
+    # What is searched of a C stack may be all of it, and the environment lies above.
+    with subprocess.Popen([path, *options, program, "60"], cwd="/tmp/programs", env={}) as process:
         time.sleep(1)
         try:
             for _ in range(200):
@@ -52,10 +61,10 @@ def record(tool, path, program, wanted):
 
 def main():
     tool = os.path.abspath(sys.argv[1])
-    for name, path, program, wanted in interpreters(tool):
+    for name, path, program, wanted, *options in interpreters(tool):
         if not path or not os.path.exists(path) or (len(sys.argv) > 2 and sys.argv[2] not in name):
             continue
-        text = record(tool, path, program, wanted)
+        text = record(tool, path, program, wanted, *options)
         if text:
             (DATA / f"{name}.image").write_text(text)
         print(name, text.splitlines()[-1] if text else "FAILED")

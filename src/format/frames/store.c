@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/vector.h"
 #include "format/frames/lines.h"
+#include "format/frames/luajit_names.h"
 
 #include <stdlib.h>
 
@@ -86,16 +87,36 @@ static struct entry *put(struct frames_store *store, const struct walk_key *key)
 	return entry;
 }
 
-static const char *keep_text(struct frames_store *store, struct sink *text,
-			     const struct frames_record *record, enum walk_text_index index)
+static const char *keep(struct frames_store *store, struct sink *text)
 {
-	sink_reset(text);
-	frames_text(text, record, index);
 	sink_u8(text, 0);
 	char *copy = sink_failed(text) ? NULL : arena_new(&store->arena, char, text->size);
 	if (copy)
 		memcpy(copy, text->data, text->size);
 	return copy;
+}
+
+static const char *keep_text(struct frames_store *store, struct sink *text,
+			     const struct frames_record *record, enum walk_text_index index)
+{
+	sink_reset(text);
+	frames_text(text, record, index);
+	return keep(store, text);
+}
+
+/* Lua's functions have no names of their own, but the place where they are written. Those of
+ * LuaJIT's libraries have numbers.
+ */
+static const char *name_luajit(struct frames_store *store, struct sink *text,
+			       const struct walk_definition *definition, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	const char *place = slash && slash[1] ? slash + 1 : file;
+	if (definition->code_kind == WALK_CODE_NATIVE)
+		return luajit_function_name(definition->key.check);
+	sink_reset(text);
+	sink_printf(text, "%s:%u", *place ? place : "[string]", definition->first_line);
+	return keep(store, text);
 }
 
 static bool was_read(const struct walk_definition *definition)
@@ -116,6 +137,12 @@ static int fill(struct frames_store *store, struct entry *entry, const struct fr
 	for (int i = 0; i < WALK_TEXT_COUNT; i++) {
 		texts[i] = keep_text(store, &text, record, (enum walk_text_index)i);
 		is_kept = is_kept && texts[i];
+	}
+	if (is_kept && record->head.language == WALK_LUAJIT && !*texts[WALK_TEXT_NAME] &&
+	    definition->code_kind != WALK_CODE_TOPLEVEL) {
+		texts[WALK_TEXT_NAME] =
+		    name_luajit(store, &text, definition, texts[WALK_TEXT_FILE]);
+		is_kept = texts[WALK_TEXT_NAME];
 	}
 	sink_clear(&text);
 	uint8_t *table = NULL;

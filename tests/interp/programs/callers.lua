@@ -53,7 +53,7 @@ end
 
 local Text = setmetatable({}, {
 	__index = function(_, key)
-		return leaf(#key)
+		return (leaf(#key))
 	end,
 })
 
