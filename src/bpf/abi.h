@@ -176,7 +176,8 @@ enum walk_code_kind {
 	WALK_CODE_TOPLEVEL, /* a script, a module, an included or eval'd text */
 	WALK_CODE_NATIVE,   /* position is of no use; code_avma may be a native function's */
 	/* No code of the language: code_avma is where a C function begins that interprets it, the
-	 * check is 0. Told for slots; of others it is known what it is called.
+	 * check is 0. Told for slots, and with its size in bytes, for first_line, where a symbol
+	 * may be missing; of others it is known what it is called.
 	 */
 	WALK_CODE_EVALUATOR,
 };

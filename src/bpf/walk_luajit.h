@@ -126,7 +126,8 @@ WALK_INLINE bool walk_luajit_check(const struct walk *walk, uint64_t *check)
 	if (walk_read(&string, sizeof(string), chunk + 8) ||
 	    (string.kind >> 8 & 255) != LUAJIT_IS_STRING)
 		return false;
-	*check = walk_mix(string.hash, walk_code_word(walk, LUAJIT_PROTOTYPE_FIRST_LINE));
+	*check = walk_mix(string.hash, chunk);
+	*check = walk_mix(*check, walk_code_word(walk, LUAJIT_PROTOTYPE_FIRST_LINE));
 	*check = walk_mix(*check, walk_code_word(walk, LUAJIT_PROTOTYPE_TABLE));
 	*check = walk_mix(*check, walk_code_half(walk, LUAJIT_PROTOTYPE_COUNT));
 	return true;
@@ -597,6 +598,17 @@ WALK_INLINE long walk_luajit_look(struct walk *walk)
 	return walk_luajit_try(walk, cframe, is_top);
 }
 
+/* Its code has no symbol that would say where an activation is on a native stack. */
+WALK_INLINE void walk_luajit_evaluator(struct walk *walk)
+{
+	const struct walk_luajit *luajit = &walk->runtime->luajit;
+	const struct walk_key key = walk_key(walk, luajit->vm_avma, 0);
+	if (!walk_must_define(walk, &key))
+		return;
+	walk_define(walk, &key, WALK_CODE_EVALUATOR, luajit->vm_bytes);
+	walk_defined(walk, 0, 0, 0);
+}
+
 static long walk_luajit_step(uint32_t index, void *context)
 {
 	struct walk *walk = context;
@@ -610,6 +622,7 @@ WALK_INLINE void walk_luajit(struct walk *walk)
 {
 	const struct walk_luajit *luajit = &walk->runtime->luajit;
 	struct walk_luajit_notes *notes = &walk->space->luajit;
+	walk_luajit_evaluator(walk);
 	walk_luajit_search(walk, walk->registers.sp);
 	notes->is_outer = false;
 	notes->is_resumed = false;

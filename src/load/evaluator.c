@@ -57,6 +57,7 @@ enum evaluator_role evaluator_role_of_code(const char *runtime, enum walk_langua
 		{ "php", EVALUATOR_COMPILED, WALK_PHP },
 		{ "ruby", EVALUATOR_ENTERED, WALK_RUBY },
 		{ "python", EVALUATOR_TRAMPOLINE, WALK_PYTHON },
+		{ "luajit", EVALUATOR_COMPILED, WALK_LUAJIT },
 	};
 	for (size_t i = 0; i < sizeof(RUNTIMES) / sizeof(RUNTIMES[0]); i++) {
 		if (strcmp(RUNTIMES[i].name, runtime) != 0)

@@ -18,8 +18,9 @@ enum evaluator_role {
 	/* What an activation calls to run one instruction: a part of it that is its own function.
 	 */
 	EVALUATOR_PART,
-	/* Code that a runtime made of its functions. PHP's is an activation by itself; what Ruby
-	 * makes is run by an activation, as its first frame; Python's trampolines call one.
+	/* Code that a runtime made of its functions. PHP's and LuaJIT's is an activation by itself;
+	 * what Ruby makes is run by an activation, as its first frame; Python's trampolines call
+	 * one.
 	 */
 	EVALUATOR_COMPILED,
 	EVALUATOR_ENTERED,

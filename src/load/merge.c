@@ -36,7 +36,10 @@ struct work {
 	size_t entered; /* index + 1: the last EVALUATOR_ENTERED that no evaluator followed */
 	uint32_t told[MAX_EVALUATORS]; /* functions that a slot said interpret */
 	size_t told_count;
-	size_t tail; /* where what starts programs begins, outside of all evaluators */
+	/* What interprets may have no symbol: so much from this frame's address on. */
+	struct profile_frame told_code;
+	uint32_t told_bytes; /* 0: none is told of */
+	size_t tail;         /* where what starts programs begins, outside of all evaluators */
 };
 
 /* The outermost of what was inlined at an address: whose code it is. */
@@ -82,7 +85,8 @@ static bool was_told(const struct work *work, const struct profile_frame *frame)
 	for (size_t i = 0; i < work->told_count; i++)
 		if (is_part_of(work->load->profile, frame->function, work->told[i]))
 			return true;
-	return false;
+	return work->told_bytes && frame->object_path == work->told_code.object_path &&
+	       frame->object_avma - work->told_code.object_avma < work->told_bytes;
 }
 
 /* What the code at an address is for the interpreter. */
@@ -212,24 +216,28 @@ static int native_frame(const struct work *work, uint64_t avma, uint32_t *id)
 	return got;
 }
 
-/* What a slot told of its evaluators. Those without a symbol cannot be told from their neighbours.
+/* What the walk told of evaluators. Those without a symbol and a size cannot be told from their
+ * neighbours.
  */
 static int find_told(struct work *work)
 {
 	uint32_t index = 0;
-	uint64_t avma;
-	if (work->item->language != WALK_SLOT)
+	struct stacks_evaluator evaluator;
+	if (work->item->language != WALK_SLOT && work->item->language != WALK_LUAJIT)
 		return 0;
 	while (work->told_count < MAX_EVALUATORS &&
-	       stacks_evaluator(work->load, work->item, &index, &avma)) {
+	       stacks_evaluator(work->load, work->item, &index, &evaluator)) {
 		uint32_t id;
-		if (native_frame(work, avma, &id) < 0)
+		if (native_frame(work, evaluator.avma, &id) < 0)
 			return STATUS_NO_MEMORY;
 		const struct profile *profile = work->load->profile;
 		while (profile->frames.items[id].inlined_into)
 			id = profile->frames.items[id].inlined_into - 1;
 		const uint32_t function = profile->frames.items[id].function;
-		if (!profile->functions.items[function].is_unknown)
+		if (evaluator.bytes) {
+			work->told_code = profile->frames.items[id];
+			work->told_bytes = evaluator.bytes;
+		} else if (!profile->functions.items[function].is_unknown)
 			work->told[work->told_count++] = function;
 	}
 	return 0;
@@ -286,6 +294,23 @@ static bool is_name_of(const char *compiled, const char *name)
 	       (!compiled[size] || compiled[size] == ' ');
 }
 
+/* A trace is named by where it begins: "alpha work.lua:3", or "main work.lua:12" outside of
+ * functions.
+ */
+static bool is_name_of_trace(const char *compiled, const struct frames_code *code)
+{
+	const char *slash = strrchr(code->file, '/');
+	const char *file = slash ? slash + 1 : code->file;
+	const size_t size = strlen(compiled);
+	const size_t length = strlen(code->name);
+	if (code->kind == WALK_CODE_TOPLEVEL)
+		return strncmp(compiled, "main ", 5) == 0 && *file &&
+		       strncmp(compiled + 5, file, strlen(file)) == 0 &&
+		       compiled[5 + strlen(file)] == ':';
+	return length && size >= length && strcmp(compiled + size - length, code->name) == 0 &&
+	       (size == length || compiled[size - length - 1] == ' ');
+}
+
 static bool is_function(const struct work *work, size_t index, uint32_t frame)
 {
 	const struct profile *profile = work->load->profile;
@@ -295,6 +320,8 @@ static bool is_function(const struct work *work, size_t index, uint32_t frame)
 	const size_t owner = code ? strlen(code->owner) : 0;
 	if (!code)
 		return false;
+	if (code->language == WALK_LUAJIT)
+		return is_name_of_trace(compiled, code);
 	if (owner && strncmp(compiled, code->owner, owner) == 0 &&
 	    strncmp(compiled + owner, "::", 2) == 0)
 		compiled += owner + 2;

@@ -27,7 +27,7 @@ struct waiting {
 
 /* Where a C function begins that interprets. */
 struct told_evaluator {
-	uint64_t avma;
+	struct stacks_evaluator told;
 	uint32_t next; /* of the same process and runtime: index + 1 */
 };
 
@@ -94,13 +94,14 @@ static uint64_t runtime_key(uint32_t pid, uint32_t runtime)
 	return (uint64_t)pid << 32 | runtime;
 }
 
-static bool keep_evaluator(struct stacks *stacks, const struct walk_key *key)
+static bool keep_evaluator(struct stacks *stacks, const struct walk_definition *definition)
 {
+	const struct walk_key *key = &definition->key;
 	uint32_t *first = idmap_put(&stacks->first_evaluators, runtime_key(key->pid, key->runtime));
 	struct told_evaluator *evaluator = first ? vector_push(&stacks->evaluators) : NULL;
 	if (!evaluator)
 		return false;
-	*evaluator = (struct told_evaluator){ key->code_avma, *first };
+	*evaluator = (struct told_evaluator){ { key->code_avma, definition->first_line }, *first };
 	*first = (uint32_t)stacks->evaluators.count;
 	return true;
 }
@@ -114,7 +115,7 @@ static int keep_definition(struct stacks *stacks, const struct frames_record *re
 	const int got = frames_store_add(stacks->codes, record);
 	/* It is told again when the kernel has forgotten that it was. */
 	if (got == 0 && is_evaluator && frames_store_count(stacks->codes) > before &&
-	    !keep_evaluator(stacks, &record->definition.key))
+	    !keep_evaluator(stacks, &record->definition))
 		return STATUS_NO_MEMORY;
 	return got;
 }
@@ -265,7 +266,7 @@ const struct frames_code *stacks_code(const struct load *load, const struct stac
 }
 
 bool stacks_evaluator(const struct load *load, const struct stacks_item *item, uint32_t *index,
-		      uint64_t *avma)
+		      struct stacks_evaluator *evaluator)
 {
 	const struct stacks *stacks = load->stacks;
 	if (!stacks)
@@ -274,7 +275,7 @@ bool stacks_evaluator(const struct load *load, const struct stacks_item *item, u
 		     ? stacks->evaluators.items[*index - 1].next
 		     : idmap_get(&stacks->first_evaluators, runtime_key(item->pid, item->runtime));
 	if (*index)
-		*avma = stacks->evaluators.items[*index - 1].avma;
+		*evaluator = stacks->evaluators.items[*index - 1].told;
 	return *index;
 }
 

@@ -57,11 +57,17 @@ uint64_t stacks_time_ns(struct load *load, const struct perfdata_record *record)
 const struct frames_code *stacks_code(const struct load *load, const struct stacks_item *item,
 				      const struct walk_frame *frame);
 
-/* The evaluators of a slot's interpreter, as it told of them: the next behind `index`, which begins
- * as 0. False: no more.
+/* Code that interprets, as the walk told of it. */
+struct stacks_evaluator {
+	uint64_t avma;
+	uint32_t bytes; /* 0: a symbol says how much it is */
+};
+
+/* The evaluators of an item's interpreter: the next behind `index`, which begins as 0. False: no
+ * more.
  */
 bool stacks_evaluator(const struct load *load, const struct stacks_item *item, uint32_t *index,
-		      uint64_t *avma);
+		      struct stacks_evaluator *evaluator);
 
 /* Forgets the stacks, between two walks over the samples. */
 void stacks_forget(struct load *load);

@@ -7,6 +7,7 @@ CALLCHAIN, RAW, IDENTIFIER = 1 << 5, 1 << 10, 1 << 16
 EVENT_DESC = 12
 SAMPLE, COMM, EXIT = 9, 3, 4
 STACK, DEFINITION, TABLE = 1, 2, 3
+LUAJIT = 6
 
 Sample = collections.namedtuple("Sample", "event pid tid time ip raw")
 Stack = collections.namedtuple("Stack", "pid tid time ip language runtime end flags frames")
@@ -100,6 +101,9 @@ class Recording:
             size, encoding, _ = struct.unpack_from("<HBB", raw, 60 + 4 * i)
             texts.append(text(raw, at, size, encoding))
             at += (size + 7) & ~7
+        line, = struct.unpack_from("<I", raw, 40)
+        if raw[6] == LUAJIT and line:  # functions have a place, no name
+            texts[0] = f"{texts[2].rpartition('/')[2]}:{line}"
         self.definitions[pid, runtime, code, check] = texts
 
     def read_stack(self, raw):

@@ -25,11 +25,12 @@ import polyperf
 PROGRAMS = HERE.parent / "interp/programs"
 POLYPERF = sys.argv[1]
 SHARE = 0.99  # of the samples between the first and the last stack of a thread
+OPTIONS = {"luajit": ["-joff"]}  # of what is compiled only the outermost function is in the frames
 NOTHING_RUNS = (0, 2)  # a whole stack may be empty: Ruby compiles before anything runs
-LEAVES = {"python": "größe", "php": "leaf", "ruby": "leaf", "perl": "leaf"}
-SUFFIXES = {"python": "py", "php": "php", "ruby": "rb", "perl": "pl"}
-READ = re.compile(r"^polyperf: (\w+) ([\w.]+) \(process (\d+)\): its functions are read at each sample$", re.M)
-NOT_READ = re.compile(r"^polyperf: (\w+) [\w.]+ \(process \d+\): its functions are not read.*: (.*)$", re.M)
+LEAVES = {"python": "größe", "php": "leaf", "ruby": "leaf", "perl": "leaf", "luajit": "11"}
+SUFFIXES = {"python": "py", "php": "php", "ruby": "rb", "perl": "pl", "luajit": "lua"}
+READ = re.compile(r"^polyperf: (\w+) ([\w.-]+) \(process (\d+)\): its functions are read at each sample$", re.M)
+NOT_READ = re.compile(r"^polyperf: (\w+) [\w.-]+ \(process \d+\): its functions are not read.*: (.*)$", re.M)
 
 
 def path_of(language, version=None):
@@ -44,7 +45,7 @@ def path_of(language, version=None):
 
 
 def callers(language, seconds, version=None):
-    return [path_of(language, version), str(PROGRAMS / f"callers.{SUFFIXES[language]}"), str(seconds)]
+    return [path_of(language, version), *OPTIONS.get(language, []), str(PROGRAMS / f"callers.{SUFFIXES[language]}"), str(seconds)]
 
 
 def record(place, *arguments, environment=None):

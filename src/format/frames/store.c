@@ -139,7 +139,8 @@ static int fill(struct frames_store *store, struct entry *entry, const struct fr
 		is_kept = is_kept && texts[i];
 	}
 	if (is_kept && record->head.language == WALK_LUAJIT && !*texts[WALK_TEXT_NAME] &&
-	    definition->code_kind != WALK_CODE_TOPLEVEL) {
+	    (definition->code_kind == WALK_CODE_FUNCTION ||
+	     definition->code_kind == WALK_CODE_NATIVE)) {
 		texts[WALK_TEXT_NAME] =
 		    name_luajit(store, &text, definition, texts[WALK_TEXT_FILE]);
 		is_kept = texts[WALK_TEXT_NAME];

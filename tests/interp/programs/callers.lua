@@ -18,7 +18,7 @@ end
 
 local function deep(count)
 	if count == 0 then
-		return (leaf(60))
+		return (leaf(900))
 	end
 	local below = deep(count - 1)
 	return below + 1
@@ -33,7 +33,7 @@ local function replace(word)
 end
 
 local function sum(...)
-	local total = leaf(30)
+	local total = leaf(300)
 	for i = 1, select("#", ...) do
 		total = total + math.sin((select(i, ...)))
 	end
