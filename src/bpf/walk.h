@@ -51,7 +51,12 @@ struct walk_luajit_notes {
 	uint64_t piece_avma; /* ... piece by piece: the next one */
 	uint64_t stack_avma; /* the slots of the state */
 	uint64_t stack_end_avma;
-	uint64_t place_avma;  /* of the next frame, in its bytecode */
+	uint64_t state_avma;
+	uint64_t cframe_avma;    /* of the state: that of the next frame */
+	uint64_t base_avma;      /* of the next frame */
+	uint64_t place_avma;     /* ... in its bytecode */
+	uint64_t prototype_avma; /* of the last frame, which is in `code`; 0: it is not */
+	uint64_t check;
 	uint32_t words;       /* of the last piece: those that may be return addresses */
 	uint16_t pieces_left; /* of a search */
 	uint8_t tries;        /* C frames that registers lead to */

@@ -175,17 +175,17 @@ WALK_INLINE long walk_luajit_lua(struct walk *walk, uint64_t code, enum luajit_p
 {
 	const uint64_t prototype = code - LUAJIT_PROTOTYPE_BYTES;
 	const uint64_t place = walk->space->luajit.place_avma;
-	const bool is_same = prototype == walk->carried_avma;
+	const bool is_same = prototype == walk->space->luajit.prototype_avma;
 	uint32_t flags = WALK_FRAME_IS_LINE;
 	uint32_t line = 0;
 	if (!is_same && !walk_read_code(walk, LUAJIT_PROTOTYPE_BYTES, prototype))
 		return walk_end(walk, WALK_END_READ_CODE);
-	walk->carried_avma = 0;
+	walk->space->luajit.prototype_avma = 0;
 	if ((walk_code_word(walk, 8) >> 8 & 255) != LUAJIT_IS_PROTOTYPE)
 		return walk_luajit_no_code(walk);
-	if (!is_same && !walk_luajit_check(walk, &walk->check))
+	if (!is_same && !walk_luajit_check(walk, &walk->space->luajit.check))
 		return walk_end(walk, WALK_END_READ_CODE);
-	walk->carried_avma = prototype;
+	walk->space->luajit.prototype_avma = prototype;
 	const bool holds = walk_luajit_holds(walk, code, place);
 	if (!holds && how >= LUAJIT_PLACE_SURE)
 		return walk_luajit_no_code(walk);
@@ -193,7 +193,7 @@ WALK_INLINE long walk_luajit_lua(struct walk *walk, uint64_t code, enum luajit_p
 		line = 0;
 		flags |= WALK_FRAME_NO_POSITION;
 	}
-	const struct walk_key key = walk_key(walk, prototype, walk->check);
+	const struct walk_key key = walk_key(walk, prototype, walk->space->luajit.check);
 	const long ended = walk_add(walk, &key, (int32_t)line, flags);
 	if (!ended && !is_same && walk_must_define(walk, &key))
 		walk_luajit_define(walk, &key);
@@ -246,7 +246,7 @@ WALK_INLINE void walk_luajit_search(struct walk *walk, uint64_t floor_avma)
 	notes->pieces_left = LUAJIT_PIECES;
 	notes->is_walking = false;
 	notes->is_settling = false;
-	walk->carried_avma = 0; /* the buffer of code has the pieces */
+	notes->prototype_avma = 0; /* the buffer of code has the pieces */
 }
 
 /* The last frame of a state was seen: another state may have resumed it, or called C that has a
@@ -256,10 +256,10 @@ WALK_INLINE long walk_luajit_leave_state(struct walk *walk)
 {
 	const struct walk_luajit *luajit = &walk->runtime->luajit;
 	uint64_t back;
-	if (!walk_read_word(&back, walk->end_avma + LUAJIT_CFRAME_RETURN))
+	if (!walk_read_word(&back, walk->space->luajit.cframe_avma + LUAJIT_CFRAME_RETURN))
 		return walk_end(walk, WALK_END_READ_FRAME);
 	walk->space->luajit.is_resumed = back - luajit->vm_avma < luajit->vm_bytes;
-	walk_luajit_search(walk, walk->end_avma + LUAJIT_CFRAME_BYTES);
+	walk_luajit_search(walk, walk->space->luajit.cframe_avma + LUAJIT_CFRAME_BYTES);
 	return 0;
 }
 
@@ -269,22 +269,22 @@ WALK_INLINE long walk_luajit_leave_state(struct walk *walk)
 WALK_INLINE long walk_luajit_settle(struct walk *walk)
 {
 	struct walk_luajit_notes *notes = &walk->space->luajit;
-	if (!walk_read_frame(walk, LUAJIT_CFRAME_PREVIOUS + 8, walk->end_avma) ||
-	    walk_frame_word(walk, LUAJIT_CFRAME_STATE) != walk->state_avma)
+	if (!walk_read_frame(walk, LUAJIT_CFRAME_PREVIOUS + 8, notes->cframe_avma) ||
+	    walk_frame_word(walk, LUAJIT_CFRAME_STATE) != notes->state_avma)
 		return walk_end(walk, WALK_END_TORN);
 	const int64_t results = (int32_t)walk_frame_half(walk, LUAJIT_CFRAME_RESULTS);
 	const uint64_t previous = walk_frame_word(walk, LUAJIT_CFRAME_PREVIOUS) & ~3ull;
 	notes->place_avma = walk_frame_word(walk, LUAJIT_CFRAME_PLACE);
 	notes->is_settling = false;
-	if (results >= 0 || walk->at_avma - 8 >= notes->stack_avma + (uint64_t)-results)
+	if (results >= 0 || notes->base_avma - 8 >= notes->stack_avma + (uint64_t)-results)
 		return 0;
 	walk_end_activation(walk);
 	notes->place_avma = 0;
 	if (!previous)
 		return 0;
-	if (previous <= walk->end_avma)
+	if (previous <= notes->cframe_avma)
 		return walk_end(walk, WALK_END_TORN);
-	walk->end_avma = previous;
+	notes->cframe_avma = previous;
 	notes->how = LUAJIT_PLACE_MAYBE;
 	notes->is_settling = true;
 	return 0;
@@ -296,15 +296,15 @@ WALK_INLINE long walk_luajit_leave(struct walk *walk, uint64_t base)
 	struct walk_luajit_notes *notes = &walk->space->luajit;
 	uint64_t previous;
 	walk_end_activation(walk);
-	if (!walk_read_word(&previous, walk->end_avma + LUAJIT_CFRAME_PREVIOUS))
+	if (!walk_read_word(&previous, notes->cframe_avma + LUAJIT_CFRAME_PREVIOUS))
 		return walk_end(walk, WALK_END_READ_FRAME);
 	previous &= ~3ull;
 	if (!previous)
 		return walk_luajit_leave_state(walk);
-	if (previous <= walk->end_avma)
+	if (previous <= notes->cframe_avma)
 		return walk_end(walk, WALK_END_TORN);
-	walk->at_avma = base;
-	walk->end_avma = previous;
+	notes->base_avma = base;
+	notes->cframe_avma = previous;
 	notes->how = LUAJIT_PLACE_MAYBE;
 	notes->is_settling = true;
 	return 0;
@@ -314,7 +314,7 @@ WALK_INLINE long walk_luajit_leave(struct walk *walk, uint64_t base)
 WALK_INLINE long walk_luajit_follow(struct walk *walk, uint64_t link)
 {
 	struct walk_luajit_notes *notes = &walk->space->luajit;
-	const uint64_t base = walk->at_avma;
+	const uint64_t base = notes->base_avma;
 	const uint32_t kind = (uint32_t)link & LUAJIT_LINK_ALL;
 	uint64_t before = base - (link & ~(uint64_t)LUAJIT_LINK_ALL);
 	uint64_t continuation[2] = { 0, 0 };
@@ -343,14 +343,14 @@ WALK_INLINE long walk_luajit_follow(struct walk *walk, uint64_t link)
 	/* A continuation that is 1 is that of a callback of the FFI. */
 	if ((kind & LUAJIT_LINK_KIND) == LUAJIT_LINK_C || continuation[0] == 1)
 		return walk_luajit_leave(walk, before);
-	walk->at_avma = before;
+	notes->base_avma = before;
 	return 0;
 }
 
 WALK_INLINE long walk_luajit_frame(struct walk *walk)
 {
 	struct walk_luajit_notes *notes = &walk->space->luajit;
-	const uint64_t base = walk->at_avma;
+	const uint64_t base = notes->base_avma;
 	const enum luajit_place how = notes->how;
 	struct {
 		uint64_t function;
@@ -370,7 +370,7 @@ WALK_INLINE long walk_luajit_frame(struct walk *walk)
 	notes->is_shown = false;
 	/* Errors put a frame there that is nobody's: the state itself is in the function's slot. */
 	if (!is_shown && (!walk_luajit_is(slots.function, LUAJIT_IS_STATE) ||
-			  walk_luajit_reference(slots.function) != walk->state_avma))
+			  walk_luajit_reference(slots.function) != notes->state_avma))
 		ended = walk_luajit_function(walk, slots.function, how);
 	return ended ? ended : walk_luajit_follow(walk, slots.link);
 }
@@ -398,7 +398,7 @@ WALK_INLINE bool walk_luajit_registers(struct walk *walk, int32_t runs)
 	struct walk_luajit_notes *notes = &walk->space->luajit;
 	const struct walk_registers *registers = &walk->registers;
 	uint64_t code[2];
-	walk->at_avma = registers->dx;
+	notes->base_avma = registers->dx;
 	notes->how = LUAJIT_PLACE_TORN;
 	if (walk_read(code, sizeof(code), registers->ip))
 		return false;
@@ -409,7 +409,7 @@ WALK_INLINE bool walk_luajit_registers(struct walk *walk, int32_t runs)
 		if (registers->bx & 3 || walk_read(&call, sizeof(call), registers->bx - 4) ||
 		    ((call & 255) != LUAJIT_OP_CALL && (call & 255) != LUAJIT_OP_CALLM))
 			return false;
-		walk->at_avma -= 16 + 8 * (uint64_t)(call >> 8 & 255);
+		notes->base_avma -= 16 + 8 * (uint64_t)(call >> 8 & 255);
 	}
 	/* When compiled code was left, the place is not yet that of what runs. */
 	if (runs >= 0 || runs == LUAJIT_RUNS_EXIT)
@@ -440,12 +440,12 @@ WALK_INLINE bool walk_luajit_called(struct walk *walk, uint64_t jit_base)
 	const struct walk_luajit *luajit = &walk->runtime->luajit;
 	struct walk_luajit_notes *notes = &walk->space->luajit;
 	uint64_t back;
-	if (!walk_read_word(&back, walk->end_avma - 8))
+	if (!walk_read_word(&back, notes->cframe_avma - 8))
 		return false;
 	notes->how = LUAJIT_PLACE_NONE;
 	notes->is_settling = true;
 	if (jit_base) {
-		walk->at_avma = jit_base;
+		notes->base_avma = jit_base;
 		return true;
 	}
 	/* When compiled code was left, nothing is yet where it belongs. */
@@ -453,7 +453,7 @@ WALK_INLINE bool walk_luajit_called(struct walk *walk, uint64_t jit_base)
 		return true;
 	const uint32_t call = walk_luajit_call(walk, back);
 	if (call && call <= luajit->keeping) {
-		walk->at_avma = walk->registers.bp;
+		notes->base_avma = walk->registers.bp;
 		notes->place_avma = walk->registers.bx;
 		notes->is_settling = false;
 	}
@@ -528,9 +528,9 @@ WALK_INLINE long walk_luajit_try(struct walk *walk, uint64_t cframe, bool is_top
 	if (word != above)
 		return 0;
 	const bool is_outer = notes->is_outer;
-	walk->state_avma = state;
-	walk->at_avma = base;
-	walk->end_avma = own;
+	notes->state_avma = state;
+	notes->base_avma = base;
+	notes->cframe_avma = own;
 	notes->is_walking = true;
 	notes->is_outer = true;
 	notes->is_shown = false;
