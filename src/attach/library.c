@@ -10,6 +10,11 @@ static const char NAME[] = "libpolyperf-jvmti.so";
 
 bool attach_find_library(char path[PATH_MAX])
 {
+	return attach_find_library_named(NAME, path);
+}
+
+bool attach_find_library_named(const char *name, char path[PATH_MAX])
+{
 	/* Of the build tree; of an installation, wherever it was moved to. */
 	static const char *const FOLDERS[] = { "", "../" POLYPERF_LIBDIR "/polyperf/",
 					       "../lib/polyperf/" };
@@ -23,7 +28,7 @@ bool attach_find_library(char path[PATH_MAX])
 	for (size_t i = 0; i < sizeof(FOLDERS) / sizeof(FOLDERS[0]); i++) {
 		char joined[PATH_MAX];
 		const int length = snprintf(joined, sizeof(joined), "%.*s/%s%s", folder, program,
-					    FOLDERS[i], NAME);
+					    FOLDERS[i], name);
 		if (length > 0 && (size_t)length < sizeof(joined) && realpath(joined, path))
 			return true;
 	}

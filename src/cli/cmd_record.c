@@ -78,10 +78,10 @@ static const struct argp_option options[] = {
 	  0 },
 	{ .doc = "Runtimes:" },
 	{ "interpreters", KEY_INTERPRETERS, "HOW", 0,
-	  "have the kernel read at each sample which functions and lines Python, PHP, Ruby and "
-	  "Perl "
-	  "run: `auto`, the default, does where this user may load BPF programs; `walk` does or "
-	  "fails; `off` does not",
+	  "read at each sample which functions and lines Python, PHP, Ruby and Perl run: `walk` "
+	  "has the kernel do it, or fails; `agent` has a library in each Python of the command do "
+	  "it, for which no privilege is needed, or fails; `auto`, the default, walks where this "
+	  "user may load BPF programs, and else takes the agent; `off` does not",
 	  0 },
 	{ "no-auto", KEY_NO_AUTO, NULL, 0, "do not switch the runtimes' JIT symbols on", 0 },
 	{ "runtime", KEY_RUNTIME, "NAME=off", 0, "leave this one alone", 0 },
@@ -181,10 +181,12 @@ static void parse_interpreters(struct record_options *o, const char *how, struct
 		o->interpreters = RECORD_INTERPRETERS_AUTO;
 	else if (strcmp(how, "walk") == 0)
 		o->interpreters = RECORD_INTERPRETERS_WALK;
+	else if (strcmp(how, "agent") == 0)
+		o->interpreters = RECORD_INTERPRETERS_AGENT;
 	else if (strcmp(how, "off") == 0)
 		o->interpreters = RECORD_INTERPRETERS_OFF;
 	else
-		argp_error(state, "--interpreters takes auto, walk or off: %s", how);
+		argp_error(state, "--interpreters takes auto, walk, agent or off: %s", how);
 }
 
 static void parse_frequency(struct record_options *o, const char *arg, struct argp_state *state)

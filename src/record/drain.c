@@ -2,6 +2,8 @@
 
 #include "base/status.h"
 
+#include <time.h>
+
 /* Header, identifier, ip and thread come before the time of a sample. */
 enum { SAMPLE_TIME_AT = 8 + 8 + 8 + 8 };
 
@@ -81,7 +83,7 @@ static void read_sideband(struct drain *drain, struct perf_ring *ring)
 		return;
 	}
 	sideband_scan(drain->sideband, drain->pending.data + start, drain->pending.size - start);
-	if (drain->pending.size > PENDING_BYTES)
+	if (drain->pending.size > PENDING_BYTES && !drain->held)
 		write_pending(drain);
 }
 
@@ -127,19 +129,82 @@ static void add_ring(struct drain *drain, struct batch *batch, struct cpu_rings 
 	batch->rings[batch->ring_count++].size = unread;
 }
 
+static void write_mark(struct drain *drain)
+{
+	struct sink mark = { 0 };
+	perfdata_put_finished_round(&mark);
+	data_file_put(drain->file, sink_bytes(&mark));
+	sink_clear(&mark);
+}
+
+static void count_held(struct drain *drain, const struct held_round *round)
+{
+	drain->sample_count += round->sample_count;
+	drain->frames_count += round->frames_count;
+	drain->lost_count += round->lost_count;
+	drain->throttle_count += round->throttle_count;
+	if (round->first_sample_ns &&
+	    (!drain->first_sample_ns || round->first_sample_ns < drain->first_sample_ns))
+		drain->first_sample_ns = round->first_sample_ns;
+	if (round->last_sample_ns > drain->last_sample_ns)
+		drain->last_sample_ns = round->last_sample_ns;
+}
+
+static void write_held(struct drain *drain, bool all)
+{
+	struct held_round round;
+	while (held_next(drain->held, all, &round)) {
+		count_held(drain, &round);
+		if (round.records.size)
+			data_file_records(drain->file, &round.records, 1);
+		write_mark(drain);
+	}
+	if (held_status(drain->held) < 0 && !drain->file->status)
+		drain->file->status = held_status(drain->held);
+}
+
+/* The same round, written later. */
+static void hold_round(struct drain *drain)
+{
+	held_begin(drain->held);
+	held_sideband(drain->held, sink_bytes(&drain->pending));
+	sink_reset(&drain->pending);
+	for (size_t i = 0; i < drain->events->cpus.count; i++)
+		held_ring(drain->held, &drain->events->cpus.items[i]);
+	held_join(drain->held);
+	write_held(drain, false);
+}
+
 void drain_round(struct drain *drain)
 {
 	drain_sideband(drain);
+	if (drain->held) {
+		hold_round(drain);
+		return;
+	}
 	write_pending(drain);
 	struct batch batch;
 	batch.piece_count = batch.ring_count = 0;
 	for (size_t i = 0; i < drain->events->cpus.count; i++)
 		add_ring(drain, &batch, &drain->events->cpus.items[i]);
 	write_batch(drain, &batch);
-	struct sink mark = { 0 };
-	perfdata_put_finished_round(&mark);
-	data_file_put(drain->file, sink_bytes(&mark));
-	sink_clear(&mark);
+	write_mark(drain);
+}
+
+void drain_end(struct drain *drain)
+{
+	enum { TURNS = 20 };
+	const struct timespec turn = { .tv_nsec = 5000000 };
+	drain_round(drain);
+	if (!drain->held)
+		return;
+	/* Threads that were just interrupted have not run again yet. */
+	for (int i = 0; i < TURNS && held_is_waiting(drain->held); i++) {
+		nanosleep(&turn, NULL);
+		held_join(drain->held);
+	}
+	drain_round(drain);
+	write_held(drain, true);
 }
 
 void drain_clear(struct drain *drain)

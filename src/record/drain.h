@@ -18,6 +18,7 @@
 
 #include "record/data_file.h"
 #include "record/events.h"
+#include "record/held.h"
 #include "record/sideband.h"
 #include "record/slots.h"
 
@@ -26,6 +27,7 @@ struct drain {
 	struct data_file *file;
 	struct sideband *sideband;
 	struct slots *slots;   /* NULL: nothing is looked for in samples */
+	struct held *held;     /* records wait here for agents; NULL: there are none */
 	struct sink pending;   /* sideband records that are read but not written yet */
 	uint64_t sample_count; /* without the records of the walk of interpreters ... */
 	uint64_t frames_count; /* ... which these are */
@@ -37,6 +39,9 @@ struct drain {
 
 void drain_sideband(struct drain *drain);
 void drain_round(struct drain *drain);
+
+/* The last round: writes what waits for agents, after having given them a moment. */
+void drain_end(struct drain *drain);
 void drain_clear(struct drain *drain);
 
 /* Counts what is in `unread` bytes of a CPU's sample ring. */

@@ -195,6 +195,30 @@ static int open_frames(struct events *events, struct walker *walker, const struc
 	return 0;
 }
 
+/* What agents tell is written by ourselves: a number is all that it takes, which nobody else has.
+ * With the walk there, too, its own do.
+ */
+static int open_frames_number(struct events *events)
+{
+	struct open_event *frames = &events->frames;
+	if (events->has_frames)
+		return 0;
+	frames->attr = attr_for_frames(&events->support);
+	frames->attr.exclude_kernel = frames->attr.exclude_hv = 1;
+	memcpy(frames->event.name, FRAMES_EVENT_NAME, sizeof(FRAMES_EVENT_NAME));
+	if (!vector_reserve(&frames->fds, 1) || !vector_reserve(&frames->ids, 1))
+		return STATUS_NO_MEMORY;
+	const int fd = os_perf_open(&frames->attr, 0, -1);
+	if (fd < 0)
+		return STATUS_IO;
+	frames->fds.items[frames->fds.count++] = fd;
+	if (os_perf_id(fd, &frames->ids.items[0]) < 0)
+		return STATUS_IO;
+	frames->ids.count = 1;
+	events->has_frames = true;
+	return 0;
+}
+
 /* Samples before sideband: a thread whose birth the sideband told of has both. */
 static int open_everywhere(struct events *events, pid_t tid, struct refusal *refusal)
 {
@@ -238,6 +262,10 @@ int events_open(struct events *events, const struct events_target *target,
 	result = prepare(events, target, plan);
 	if (result == 0 && plan->walker)
 		result = open_frames(events, plan->walker, say);
+	if (result == 0 && plan->has_agents) {
+		refusal.what = FRAMES_EVENT_NAME;
+		result = open_frames_number(events);
+	}
 	const pid_t everyone = -1;
 	const struct proc_ids all = { .items = (pid_t *)&everyone, .count = 1 };
 	const struct proc_ids *tids = target->system_wide ? &all : target->tids;

@@ -69,7 +69,8 @@ struct events_plan {
 	uint64_t delay_ns; /* samples are started later, by events_start() */
 	size_t ring_bytes; /* 0: as allowed */
 	struct walker
-	    *walker; /* NULL: interpreters are not walked; borrowed as long as events open */
+	    *walker;     /* NULL: interpreters are not walked; borrowed as long as events open */
+	bool has_agents; /* the event of frames is for what agents tell */
 };
 
 /* Returns 0 or a negative status after saying why; close in both cases. The sideband of

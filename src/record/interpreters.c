@@ -51,6 +51,7 @@ struct interpreters {
 	int load_errno;
 	char reason[256];
 	bool was_reason_said;
+	bool leaves_python; /* somebody else tells of them */
 	struct interp_cache cache;
 	struct idmap by_pid; /* index + 1 in `watched` */
 	VECTOR(struct watched) watched;
@@ -100,7 +101,7 @@ static int conclude(struct interpreters *in, enum record_interpreters how, int r
 	if (result == 0 || result == STATUS_NO_MEMORY)
 		return result;
 	keep_reason(in, result);
-	if (how != RECORD_INTERPRETERS_WALK)
+	if (how == RECORD_INTERPRETERS_AUTO)
 		return 0;
 	say_error(in->say, "interpreters cannot be walked: %s", in->reason);
 	if (result == STATUS_DENIED)
@@ -218,6 +219,11 @@ void interpreters_free(struct interpreters *in)
 	vector_clear(&in->watched);
 	vector_clear(&in->told);
 	free(in);
+}
+
+void interpreters_leave_python(struct interpreters *in)
+{
+	in->leaves_python = true;
 }
 
 struct walker *interpreters_walker(const struct interpreters *in)
@@ -369,6 +375,8 @@ static void tell_of(struct interpreters *in, const struct interp_found *found, p
 		    told->refusal == found->refusal && strcmp(told->version, found->version) == 0)
 			return;
 	}
+	if (in->leaves_python && found->runtime.language == WALK_PYTHON)
+		return;
 	struct interp_found *slot = vector_push(&in->told);
 	if (slot)
 		*slot = *found;

@@ -42,6 +42,9 @@ int interpreters_new(struct interpreters **interpreters, enum record_interpreter
 int interpreters_expect(struct interpreters *interpreters, enum record_interpreters how);
 void interpreters_start(struct interpreters *interpreters, bool is_likely);
 
+/* Agents tell of Pythons (record/agents.h): not a word of them here. */
+void interpreters_leave_python(struct interpreters *interpreters);
+
 void interpreters_free(struct interpreters *interpreters); /* NULL is harmless */
 
 /* NULL: none. The owner is the interpreters. */

@@ -17,8 +17,9 @@ struct runtimes {
 	VECTOR(struct runtimes_note) notes;
 	char *const *environment;
 	char *const *command;
-	const char *jvm_agent; /* NULL: none */
-	uint32_t expected;     /* bit n: runtimes_name(n) */
+	const char *jvm_agent;    /* NULL: none */
+	const char *python_agent; /* NULL: none */
+	uint32_t expected;        /* bit n: runtimes_name(n) */
 	uint32_t off;
 };
 
@@ -54,15 +55,22 @@ static bool has_word(const char *text, const char *separators, struct bytes want
 	return false;
 }
 
-/* `template` with the private directory for each %, and the agent for each @. */
+static const char *or_nothing(const char *text)
+{
+	return text ? text : "";
+}
+
+/* `template` with what its signs stand for. */
 static void put_template(struct sink *out, const char *template, const char *private_dir,
-			 const char *jvm_agent)
+			 const struct runtimes *runtimes)
 {
 	for (; *template; template ++) {
 		if (*template == '%')
-			sink_text(out, private_dir);
+			sink_text(out, or_nothing(private_dir));
 		else if (*template == '@')
-			sink_text(out, jvm_agent);
+			sink_text(out, or_nothing(runtimes->jvm_agent));
+		else if (*template == '^')
+			sink_text(out, or_nothing(runtimes->python_agent));
 		else
 			sink_u8(out, (uint8_t) * template);
 	}
@@ -154,8 +162,7 @@ static int apply(struct runtimes *runtimes, const struct runtimes_row *row,
 	struct sink ours = { 0 };
 	struct sink added = { 0 };
 	struct sink value = { 0 };
-	put_template(&ours, row->value, options->private_dir ? options->private_dir : "",
-		     runtimes->jvm_agent ? runtimes->jvm_agent : "");
+	put_template(&ours, row->value, options->private_dir, runtimes);
 	sink_u8(&ours, 0);
 	if (!sink_failed(&ours))
 		join(row, (const char *)ours.data,
@@ -289,7 +296,7 @@ static uint32_t facts_of(struct runtimes *runtimes, const struct runtimes_option
 	if (access(".", W_OK | X_OK) == 0)
 		facts |= private_dir_is_mappable(".") ? FACT_CWD_MAPPABLE : FACT_CWD_PLAIN;
 	const char *search_path = runtimes_getenv(options->environment, "PATH");
-	if (!options->is_walked ||
+	if (!(options->is_walked || options->has_agents) ||
 	    runtimes_python_is_unknown(&runtimes->arena, options->command, search_path))
 		facts |= FACT_TRAMPOLINES;
 	return facts | runtimes_facts_of_programs(&runtimes->arena, search_path);
@@ -307,6 +314,10 @@ static int switch_on(struct runtimes *runtimes, const struct runtimes_options *o
 	if (facts & FACT_DIRECTORY && !(runtimes->off >> index_of("java") & 1))
 		runtimes->jvm_agent = runtimes_jvm_agent(&runtimes->arena, options->private_dir);
 	facts |= runtimes->jvm_agent ? FACT_JVM_AGENT : FACT_NO_JVM_AGENT;
+	if (facts & FACT_DIRECTORY && options->has_agents)
+		runtimes->python_agent =
+		    runtimes_python_agent(&runtimes->arena, options->private_dir);
+	facts |= runtimes->python_agent ? FACT_PYTHON_AGENT : 0;
 
 	int got = apply_rows(runtimes, options, facts);
 	if (got == 0)

@@ -35,6 +35,7 @@ struct runtimes_options {
 	size_t off_count;
 	bool no_auto;      /* leave all alone */
 	bool is_walked;    /* frames of interpreters are read without their help */
+	bool has_agents;   /* frames of Pythons are, by record/agents.h */
 	bool dwarf_stacks; /* stacks are unwound by unwind tables, not frame pointers */
 };
 

@@ -1,3 +1,4 @@
+#include "agent/python/protocol.h"
 #include "attach/library.h"
 #include "base/number.h"
 #include "base/sink.h"
@@ -239,15 +240,26 @@ static int copy_file(const char *from, const char *to)
 	return result;
 }
 
-const char *runtimes_jvm_agent(struct arena *arena, const char *private_dir)
+static const char *agent_for_children(struct arena *arena, const char *private_dir,
+				      const char *name)
 {
 	char library[PATH_MAX];
-	if (!attach_find_library(library))
+	if (!attach_find_library_named(name, library))
 		return NULL;
 	if (is_for_children(library))
 		return runtimes_copy(arena, library, strlen(library));
-	const char *copy = runtimes_printf(arena, "%s/libpolyperf-jvmti.so", private_dir);
+	const char *copy = runtimes_printf(arena, "%s/%s", private_dir, name);
 	return copy && copy_file(library, copy) == 0 ? copy : NULL;
+}
+
+const char *runtimes_jvm_agent(struct arena *arena, const char *private_dir)
+{
+	return agent_for_children(arena, private_dir, "libpolyperf-jvmti.so");
+}
+
+const char *runtimes_python_agent(struct arena *arena, const char *private_dir)
+{
+	return agent_for_children(arena, private_dir, AGENT_LIBRARY);
 }
 
 /* What `polyperf doctor` looks for. */

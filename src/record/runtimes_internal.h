@@ -31,13 +31,15 @@ enum facts {
 	FACT_JVM_AGENT = 1 << 10,    /* there is an agent that every JVM we start can load ... */
 	FACT_NO_JVM_AGENT = 1 << 11, /* ... or none */
 	FACT_TRAMPOLINES = 1 << 12,  /* Python's frames are not read otherwise */
+	FACT_PYTHON_AGENT = 1 << 13, /* they are by an agent of ours */
 };
 
 struct runtimes_row {
 	const char *runtime;
 	const char *variable;
-	const char *value; /* % stands for the private directory, @ for the agent of JVMs */
-	const char *key;   /* a word that, in the user's value, means that it is settled */
+	/* % stands for the private directory, @ for the agent of JVMs, ^ for that of Pythons */
+	const char *value;
+	const char *key; /* a word that, in the user's value, means that it is settled */
 	const char *why;
 	uint32_t needs; /* of enum facts */
 	enum join join;
@@ -84,6 +86,9 @@ const char *const *runtimes_node_options(struct arena *arena, const char *const 
  * read it there, a copy in the private directory. NULL: there is none.
  */
 const char *runtimes_jvm_agent(struct arena *arena, const char *private_dir);
+
+/* The same for Pythons. */
+const char *runtimes_python_agent(struct arena *arena, const char *private_dir);
 
 const char *runtimes_getenv(char *const *environment, const char *name);
 char *runtimes_copy(struct arena *arena, const char *text, size_t size);

@@ -83,6 +83,12 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 	  "the same in a jitdump with unwind tables (3.13 and newer)",
 	  FACT_TRAMPOLINES | FACT_UNWIND_TABLES, JOIN_WHOLE },
 
+	{ "python", "LD_PRELOAD", "^", NULL,
+	  "functions and lines at each sample in user space, read by an agent, without privilege",
+	  FACT_PYTHON_AGENT | FACT_DIRECTORY, JOIN_WORDS },
+	{ "python", "POLYPERF_AGENT", "%/agents", NULL, "where the agent finds the recorder",
+	  FACT_PYTHON_AGENT | FACT_DIRECTORY, JOIN_WHOLE },
+
 	{ "luajit", "LUA_INIT",
 	  "if jit then local f = loadfile('%/luajit.lua') if f then f('%') end end", NULL,
 	  "names of traces in a perf map, written by a script of ours that other Luas pass over",

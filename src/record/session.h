@@ -29,10 +29,17 @@ enum record_stacks {
 	RECORD_STACKS_NONE,
 };
 
-/* Frames of interpreters, read in the kernel at each sample (docs/interpreters.md). */
+/* Frames of interpreters, read at each sample (docs/interpreters.md). */
 enum record_interpreters {
-	RECORD_INTERPRETERS_AUTO, /* where this user may; else what runtimes do themselves */
-	RECORD_INTERPRETERS_WALK, /* or no recording at all */
+	/* The walk where this user may, else agents in Pythons, else what runtimes do themselves.
+	 */
+	RECORD_INTERPRETERS_AUTO,
+	RECORD_INTERPRETERS_WALK,  /* or no recording at all */
+	RECORD_INTERPRETERS_AGENT, /* agents, or no recording at all */
+	/* Both, each with stacks of its own for the samples of Pythons: to hold one against the
+	 * other. Readers take either.
+	 */
+	RECORD_INTERPRETERS_BOTH,
 	RECORD_INTERPRETERS_OFF,
 };
 

@@ -9,7 +9,7 @@ static void count_lost(struct session *s)
 {
 	struct record_result *result = s->result;
 	const uint64_t told = s->drain.lost_count + s->sideband.lost_count;
-	const uint64_t all = events_lost(&s->events);
+	const uint64_t all = events_lost(&s->events) + (s->agents ? agents_lost(s->agents) : 0);
 	/* LOST records come with the next record that fits: what was lost last has none. */
 	if (all > told) {
 		struct sink out = { 0 };
@@ -121,13 +121,16 @@ static int finish(struct session *s)
 int session_end(struct session *s)
 {
 	events_stop(&s->events);
-	drain_round(&s->drain);
+	if (s->agents)
+		agents_stop(s->agents);
+	drain_end(&s->drain);
 	session_detach(s);
 	patch_time_conv(s);
 	count_lost(s);
 	tell_programs(s);
 	if (s->interpreters)
 		interpreters_end(s->interpreters);
+	session_tell_agents(s);
 	/* What was never walked is no event of the recording. */
 	s->events.has_frames &= s->drain.frames_count > 0;
 	const int result = finish(s);

@@ -31,6 +31,8 @@ struct session {
 	struct collector *collector;
 
 	struct interpreters *interpreters; /* NULL: they are not looked for */
+	struct agents *agents;             /* NULL: Pythons get none */
+	struct held *held;                 /* with them */
 
 	struct event_list event_list;
 	struct events events;
@@ -73,6 +75,10 @@ void session_close(struct session *session);
  */
 int session_open_interpreters(struct session *session);
 void session_open_slots(struct session *session);
+
+/* The same for agents, once there is a private directory, or none. */
+int session_open_agents(struct session *session);
+void session_tell_agents(const struct session *session);
 void session_tell_events(const struct session *session);
 
 /* session_begin.c: header and synthesized records; after this only real ones follow. */

@@ -14,6 +14,7 @@ static const uint64_t second_ns = 1000000000;
 static const uint64_t sideband_pause_ns = 1000000;
 /* Where the kernel cannot wake us when a process ends. */
 static const uint64_t ask_again_ns = 100000000;
+static const uint64_t agents_pause_ns = 40000000;
 
 struct loop {
 	struct session *session;
@@ -25,6 +26,8 @@ struct loop {
 	uint64_t grace_ns;    /* when patience with the command is over */
 	uint64_t sideband_ns; /* before this, the sideband waits */
 	uint64_t look_ns;     /* when interpreters are to be looked for */
+	size_t agents_at;
+	uint64_t agents_ns; /* when what agents told is to be read */
 	bool is_ending;
 	bool was_asked;  /* the command got SIGTERM */
 	bool has_failed; /* to write */
@@ -50,6 +53,9 @@ static int add_fds(struct loop *loop)
 		result = add_fd(loop, s->child.pid ? s->child.pid_fd : -1);
 	for (size_t i = 0; result == 0 && i < s->attached.count; i++)
 		result = add_fd(loop, s->attached.items[i].pid_fd);
+	loop->agents_at = loop->fds.count;
+	if (result == 0)
+		result = add_fd(loop, s->agents ? agents_fd(s->agents) : -1);
 	loop->samples_at = loop->fds.count;
 	for (size_t i = 0; result == 0 && i < s->events.cpus.count; i++)
 		result = add_fd(loop, s->events.cpus.items[i].sample_fd);
@@ -130,19 +136,28 @@ static void check_attached(struct loop *loop)
 		loop->is_done = true;
 }
 
+static void stop_sampling(struct session *s)
+{
+	events_stop(&s->events);
+	if (s->agents)
+		agents_stop(s->agents);
+}
+
 /* What is due by the clock. */
 static void check_clock(struct loop *loop, uint64_t now_ns)
 {
 	struct session *s = loop->session;
 	if (now_ns >= loop->start_ns) {
 		events_start(&s->events);
+		if (s->agents)
+			agents_start(s->agents);
 		loop->start_ns = NEVER;
 		if (s->options->duration_ns)
 			loop->stop_ns = now_ns + s->options->duration_ns;
 	}
 	if (now_ns >= loop->stop_ns) {
 		loop->stop_ns = NEVER;
-		events_stop(&s->events);
+		stop_sampling(s);
 		s->result->is_cut = true;
 		if (s->child.pid)
 			end_command(loop, SIGTERM, now_ns);
@@ -170,7 +185,7 @@ static bool wait_for_events(struct loop *loop, bool with_sideband, uint64_t now_
 	uint64_t until = earliest(earliest(loop->start_ns, loop->stop_ns), loop->grace_ns);
 	if (!with_sideband && !loop->has_failed)
 		until = earliest(until, loop->sideband_ns);
-	until = earliest(until, loop->look_ns);
+	until = earliest(earliest(until, loop->look_ns), loop->agents_ns);
 	bool must_ask = s->child.pid && s->child.pid_fd < 0;
 	for (size_t i = 0; i < s->attached.count; i++)
 		must_ask |= s->attached.items[i].pid && s->attached.items[i].pid_fd < 0;
@@ -201,15 +216,26 @@ static void on_failure(struct loop *loop)
 {
 	struct session *s = loop->session;
 	loop->has_failed = true;
-	loop->look_ns = NEVER;
+	loop->look_ns = loop->agents_ns = NEVER;
 	say_error(&s->say, "writing the recording: %s",
 		  s->file.status == STATUS_IO ? strerror(s->file.error)
 					      : status_text(s->file.status));
-	events_stop(&s->events);
+	stop_sampling(s);
 	if (session_follows_command(s) && s->child.pid)
 		say_note(&s->say, "%s goes on without being recorded", s->options->command[0]);
 	else
 		loop->is_done = true;
+}
+
+/* Their rings are small: they are read soon, with the samples that their stacks are of. */
+static void serve_agents(struct loop *loop, uint64_t now_ns)
+{
+	struct session *s = loop->session;
+	if (loop->fds.items[loop->agents_at].revents)
+		agents_serve(s->agents, now_ns);
+	const bool is_needed = agents_are_there(s->agents) && !loop->has_failed;
+	if (is_needed && loop->agents_ns == NEVER)
+		loop->agents_ns = now_ns + agents_pause_ns;
 }
 
 static int turn(struct loop *loop)
@@ -228,8 +254,12 @@ static int turn(struct loop *loop)
 		drain_sideband(&s->drain);
 		loop->sideband_ns = now_ns + sideband_pause_ns;
 	}
-	if (any_ready(loop, loop->samples_at, loop->sideband_at))
+	if (any_ready(loop, loop->samples_at, loop->sideband_at) || now_ns >= loop->agents_ns) {
 		drain_round(&s->drain);
+		loop->agents_ns = NEVER;
+	}
+	if (s->agents)
+		serve_agents(loop, now_ns);
 	if (s->interpreters && !loop->has_failed)
 		loop->look_ns = interpreters_look(s->interpreters, now_ns);
 	if (loop->fds.items[FD_SIGNALS].revents)
@@ -244,11 +274,16 @@ static int turn(struct loop *loop)
 int session_loop(struct session *s)
 {
 	const struct record_options *o = s->options;
-	struct loop loop = {
-		.session = s, .start_ns = NEVER, .stop_ns = NEVER, .grace_ns = NEVER, .look_ns = 0
-	};
+	struct loop loop = { .session = s,
+			     .start_ns = NEVER,
+			     .stop_ns = NEVER,
+			     .grace_ns = NEVER,
+			     .look_ns = 0,
+			     .agents_ns = NEVER };
 	const uint64_t now_ns = os_clock_mono_ns();
 	const bool is_started = session_follows_command(s) && !o->delay_ns;
+	if (is_started && s->agents)
+		agents_start(s->agents);
 	if (!is_started)
 		loop.start_ns = now_ns + o->delay_ns;
 	else if (o->duration_ns)

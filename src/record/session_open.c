@@ -134,6 +134,9 @@ static int start_runtimes(struct session *s)
 	if (!o->no_auto && private_dir_make(&s->private_dir) < 0)
 		say_warning(&s->say, "no private directory for the runtimes' files: %s",
 			    strerror(errno));
+	const int opened = session_open_agents(s);
+	if (opened < 0)
+		return opened;
 	const int result = runtimes_new(
 	    &s->runtimes, &(struct runtimes_options){
 			      .private_dir = s->private_dir.path,
@@ -144,6 +147,7 @@ static int start_runtimes(struct session *s)
 			      .no_auto = o->no_auto,
 			      .dwarf_stacks = o->stacks == RECORD_STACKS_DWARF,
 			      .is_walked = s->interpreters && interpreters_walker(s->interpreters),
+			      .has_agents = s->agents != NULL,
 			  });
 	if (result == STATUS_NOT_FOUND)
 		say_error(&s->say, "there is no runtime of this name to switch off");
@@ -160,7 +164,11 @@ static int start_child(struct session *s)
 	const struct record_options *o = s->options;
 	char *const *environment = o->environment ? o->environment : environ;
 	const char *const *command = o->command;
-	if (session_follows_command(s)) {
+	if (!session_follows_command(s)) {
+		const int result = session_open_agents(s);
+		if (result < 0)
+			return result;
+	} else {
 		const int result = start_runtimes(s);
 		if (result < 0)
 			return result;
@@ -277,11 +285,14 @@ static int open_events(struct session *s)
 		.delay_ns = o->delay_ns,
 		.ring_bytes = o->ring_bytes,
 		.walker = s->interpreters ? interpreters_walker(s->interpreters) : NULL,
+		.has_agents = s->agents != NULL,
 	};
 	choose_rate(s, &plan.wants);
 	struct events_target target = { .tids = &tids,
 					.system_wide = o->system_wide,
 					.on_exec = session_follows_command(s) };
+	s->drain.held = s->held;
+	s->sideband.agents = s->agents;
 	int result = find_attached(s, &tids);
 	if (result == 0 && target.on_exec) {
 		pid_t *slot = vector_push(&tids);
@@ -321,8 +332,8 @@ int session_open(struct session *s)
 		result = open_file(s);
 	if (result == 0)
 		result = session_open_interpreters(s);
-	if (result == 0 && s->options->command)
-		result = start_child(s);
+	if (result == 0)
+		result = s->options->command ? start_child(s) : session_open_agents(s);
 	if (result == 0)
 		result = open_events(s);
 	if (result == 0) {
@@ -338,6 +349,8 @@ void session_close(struct session *s)
 	child_clear(&s->child);
 	drain_clear(&s->drain);
 	slots_clear(&s->slots);
+	held_free(s->held);
+	agents_free(s->agents);
 	events_close(&s->events);
 	interpreters_free(s->interpreters);
 	vector_clear(&s->event_list);

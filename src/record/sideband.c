@@ -81,6 +81,8 @@ static void see_comm(struct sideband *sideband, uint16_t misc, struct cursor *c,
 		collector_exec(sideband->collector, pid, time_ns);
 	if (sideband->interpreters && (misc & PERFDATA_MISC_COMM_EXEC) && !cursor_failed(c))
 		interpreters_exec(sideband->interpreters, pid);
+	if (sideband->agents && (misc & PERFDATA_MISC_COMM_EXEC) && !cursor_failed(c))
+		agents_exec(sideband->agents, pid, time_ns);
 }
 
 static void tell_interpreters(struct interpreters *interpreters, uint32_t type, pid_t pid,
@@ -90,6 +92,14 @@ static void tell_interpreters(struct interpreters *interpreters, uint32_t type, 
 		interpreters_fork(interpreters, parent_pid, pid);
 	else
 		interpreters_exit(interpreters, pid);
+}
+
+static void tell_agents(struct agents *agents, uint32_t type, pid_t pid, uint64_t time_ns)
+{
+	if (type == PERFDATA_FORK)
+		agents_fork(agents, pid, time_ns);
+	else
+		agents_exit(agents, pid);
 }
 
 static void see_task(struct sideband *sideband, uint32_t type, struct cursor *c, uint64_t time_ns)
@@ -107,6 +117,8 @@ static void see_task(struct sideband *sideband, uint32_t type, struct cursor *c,
 	const bool is_process = type == PERFDATA_FORK ? pid != parent_pid : pid == tid;
 	if (sideband->interpreters && is_process)
 		tell_interpreters(sideband->interpreters, type, pid, parent_pid);
+	if (sideband->agents && is_process)
+		tell_agents(sideband->agents, type, pid, time_ns);
 	if (!sideband->collector)
 		return;
 	if (type == PERFDATA_FORK && pid != parent_pid)

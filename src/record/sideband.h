@@ -10,6 +10,7 @@
 #define RECORD_SIDEBAND_H
 
 #include "os/proc.h"
+#include "record/agents.h"
 #include "record/bpf_programs.h"
 #include "record/build_ids.h"
 #include "record/collector.h"
@@ -20,6 +21,7 @@ struct sideband {
 	struct build_ids *build_ids;
 	struct bpf_programs *bpf;          /* NULL: nobody asks for them */
 	struct interpreters *interpreters; /* may be NULL */
+	struct agents *agents;             /* may be NULL */
 	struct proc_ids *born; /* threads that FORK records told of are added; may be NULL */
 	uint64_t lost_count;
 	uint64_t record_count;
