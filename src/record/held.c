@@ -252,6 +252,11 @@ static void sort(struct kept_round *round)
 	round->is_sorted = true;
 }
 
+static struct held_sample *ordered(const struct kept_round *round, size_t place)
+{
+	return &round->samples.items[round->order.items[place]];
+}
+
 /* The last sample of the thread that is not later; NULL: none in this round. */
 static struct held_sample *last_before(struct kept_round *round, uint32_t tid, uint64_t time_ns,
 				       size_t *place)
@@ -260,8 +265,7 @@ static struct held_sample *last_before(struct kept_round *round, uint32_t tid, u
 	size_t high = round->order.count;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const struct held_sample *sample =
-		    &round->samples.items[round->order.items[middle]];
+		const struct held_sample *sample = ordered(round, middle);
 		if (sample->tid < tid || (sample->tid == tid && sample->time_ns <= time_ns))
 			low = middle + 1;
 		else
@@ -269,15 +273,9 @@ static struct held_sample *last_before(struct kept_round *round, uint32_t tid, u
 	}
 	if (!low)
 		return NULL;
-	struct held_sample *sample = &round->samples.items[round->order.items[low - 1]];
+	struct held_sample *sample = ordered(round, low - 1);
 	*place = low - 1;
 	return sample->tid == tid ? sample : NULL;
-}
-
-static bool is_of(const struct held_sample *sample, const struct agents_told *told)
-{
-	return sample->time_ns > told->after_ns &&
-	       (sample->ip_avma == told->record.stack.ip_avma || sample->is_precise);
 }
 
 static void give_stack(struct held *held, struct kept_round *round, struct held_sample *sample,
@@ -298,21 +296,38 @@ static void give_stack(struct held *held, struct kept_round *round, struct held_
 	held->totals.joined++;
 }
 
-/* Samples of several events may have been taken at one instruction: they are of one signal. */
+/* One before `place` that may be of the same signal. */
+static bool has_before(const struct kept_round *round, size_t place, const struct agents_told *told)
+{
+	if (!place)
+		return false;
+	const struct held_sample *sample = ordered(round, place - 1);
+	return sample->tid == told->record.stack.tid && sample->time_ns > told->after_ns;
+}
+
+/* From the last sample before the stack was told: behind the one that it is of may be such as
+ * were taken in the handler, before it looked at the clock. Samples of several events may have
+ * been taken at one instruction: they are of one signal.
+ */
 static bool join_at(struct held *held, struct kept_round *round, size_t place,
 		    const struct agents_told *told)
 {
-	const uint32_t tid = told->record.stack.tid;
-	const uint64_t ip_avma = round->samples.items[round->order.items[place]].ip_avma;
-	bool is_found = false;
-	do {
-		struct held_sample *sample = &round->samples.items[round->order.items[place]];
-		if (sample->tid != tid || sample->ip_avma != ip_avma || !is_of(sample, told))
-			break;
-		give_stack(held, round, sample, told);
-		is_found = true;
-	} while (place-- > 0);
-	return is_found;
+	const uint64_t ip_avma = told->record.stack.ip_avma;
+	if (ordered(round, place)->time_ns <= told->after_ns)
+		return false;
+	if (ordered(round, place)->is_precise && !has_before(round, place, told)) {
+		give_stack(held, round, ordered(round, place), told);
+		return true;
+	}
+	while (ordered(round, place)->ip_avma != ip_avma) {
+		if (!has_before(round, place, told))
+			return false;
+		place--;
+	}
+	give_stack(held, round, ordered(round, place), told);
+	while (has_before(round, place, told) && ordered(round, place - 1)->ip_avma == ip_avma)
+		give_stack(held, round, ordered(round, --place), told);
+	return true;
 }
 
 /* Rounds of one CPU follow one another; those of several overlap a little. */

@@ -17,8 +17,10 @@
  *   those of agents' events bear the numbers of the recording's events,
  *   and before each is its stack, as a record of the event polyperf:frames.
  *
- * A stack belongs to the last sample of its thread before it was told, if no other was told
- * since that sample, and if both have the same instruction pointer.
+ * A stack belongs to the sample of its thread with its instruction pointer that was taken since
+ * the signal before, and not later than it was told: there is one, since each sample raises a
+ * signal before the thread goes on. (Samples of several events at one instruction share theirs.)
+ * Precise events have another instruction pointer: theirs must be the only sample in that time.
  */
 #ifndef RECORD_HELD_H
 #define RECORD_HELD_H

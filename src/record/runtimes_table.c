@@ -89,6 +89,11 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 	{ "python", "POLYPERF_AGENT", "%/agents", NULL, "where the agent finds the recorder",
 	  FACT_PYTHON_AGENT | FACT_DIRECTORY, JOIN_WHOLE },
 
+	/* Its runtime insists on being the first of the libraries. */
+	{ "python", "ASAN_OPTIONS", "verify_asan_link_order=0", "verify_asan_link_order",
+	  "programs with GCC's AddressSanitizer would refuse to run beside it",
+	  FACT_PYTHON_AGENT | FACT_DIRECTORY, JOIN_WORDS },
+
 	{ "luajit", "LUA_INIT",
 	  "if jit then local f = loadfile('%/luajit.lua') if f then f('%') end end", NULL,
 	  "names of traces in a perf map, written by a script of ours that other Luas pass over",
