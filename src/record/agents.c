@@ -67,12 +67,16 @@ void agents_free(struct agents *agents)
 	free(agents);
 }
 
-static void close_silent(struct agents *agents, uint64_t now_ns)
+void agents_close_silent(struct agents *agents, uint64_t now_ns)
 {
-	for (size_t i = 0; i < agents->list.count; i++) {
+	bool is_first = true;
+	for (size_t i = agents->open_from; i < agents->list.count; i++) {
 		struct agent *agent = &agents->list.items[i];
 		if (agent->ring && agent->ended_ns && now_ns > agent->ended_ns + last_words_ns)
 			agents_close_ring(agents, agent);
+		is_first &= !agent->ring;
+		if (is_first)
+			agents->open_from = i + 1;
 	}
 }
 
@@ -133,11 +137,23 @@ static int fill(struct agents *agents, struct agent *agent, const struct agent_h
 	return result == 0 && *ring_fd < 0 ? *ring_fd : result;
 }
 
+/* What hinders one will hinder others. */
+static void tell_failure(struct agents *agents, pid_t pid, int result, int error)
+{
+	if (result != STATUS_IO || agents->was_failure_said)
+		return;
+	agents->was_failure_said = true;
+	say_warning(agents->options.say,
+		    "functions of Python (process %d) are not read: its events or its ring: %s",
+		    pid,
+		    strerror(error)); // NOLINT
+}
+
 int agents_take(struct agents *agents, const struct agent_hello *hello, uint64_t now_ns,
 		struct agent_answer *answer, int *ring_fd)
 {
 	const pid_t pid = (pid_t)hello->pid;
-	close_silent(agents, now_ns);
+	agents_close_silent(agents, now_ns);
 	if (agents->options.events->is_stopped || agents->open_count >= OPEN_MAX)
 		return STATUS_UNSUPPORTED;
 	struct agent *agent = vector_push(&agents->list);
@@ -149,6 +165,7 @@ int agents_take(struct agents *agents, const struct agent_hello *hello, uint64_t
 	*agent = (struct agent){ .pid = pid, .before = *last, .to_ns = AGENTS_ALWAYS };
 	const int result = fill(agents, agent, hello, ring_fd);
 	if (result < 0) {
+		tell_failure(agents, pid, result, errno);
 		agents_close_events(agents, agent);
 		agents_close_ring(agents, agent);
 		agents->list.count--;

@@ -60,10 +60,10 @@ void agents_exit(struct agents *agents, pid_t pid);
 
 /* What an event's number in the records means. */
 struct agents_id {
-	uint64_t shown;  /* the number of the recording's event for that CPU */
-	uint32_t event;  /* its index */
-	bool is_trap;    /* an agent's: has, or will have, a stack */
-	bool is_precise; /* its samples may lie before where it was interrupted */
+	uint64_t shown; /* the number of the recording's event for that CPU */
+	uint32_t event; /* its index */
+	bool is_trap;   /* an agent's: has, or will have, a stack */
+	bool is_early;  /* its samples may lie before where the thread was interrupted */
 };
 
 /* NULL: of no event that agents have to do with. */

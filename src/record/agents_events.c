@@ -109,8 +109,9 @@ static int open_on(struct agents *agents, struct agent *agent, uint32_t index, p
 	const int fd = os_perf_open(&attr, tid, rings->cpu);
 	if (fd < 0)
 		return STATUS_IO;
+	/* Interrupts of counters come a few instructions late, those of clocks do not. */
 	const struct agents_id what = { event->ids.items[cpu % event->ids.count], index, true,
-					attr.precise_ip > 0 };
+					attr.type != PERF_TYPE_SOFTWARE || attr.precise_ip > 0 };
 	if (os_perf_id(fd, &id) < 0 || os_perf_redirect(fd, rings->sample_fd) < 0 ||
 	    !add_id(agents, id, what)) {
 		close(fd);

@@ -30,7 +30,9 @@ struct agents {
 	VECTOR(int) guests; /* connections that have said nothing yet */
 	VECTOR(struct agent) list;
 	struct idmap by_pid; /* index + 1 of the last one */
-	size_t open_count;   /* that have a ring */
+	size_t open_count;   /* that have a ring ... */
+	size_t open_from;    /* ... and none before this has */
+	bool was_failure_said;
 	VECTOR(struct agents_id) ids;
 	struct idmap by_id; /* index + 1 */
 	bool has_event_ids; /* those of the recording's events are among them */
@@ -44,6 +46,9 @@ struct agents {
 int agents_open_events(struct agents *agents, struct agent *agent);
 void agents_enable(const struct agent *agent);
 void agents_close_events(struct agents *agents, struct agent *agent);
+
+/* agents.c: closes the rings of those that have ended a while ago. */
+void agents_close_silent(struct agents *agents, uint64_t now_ns);
 
 /* agents_ring.c: returns the ring's descriptor, to be sent and closed, or STATUS_IO. */
 int agents_make_ring(struct agents *agents, struct agent *agent);

@@ -1,5 +1,6 @@
 /* Rings that we share with agents: whatever is in them may change while we look, and lie. */
 #include "base/status.h"
+#include "os/clock.h"
 #include "record/agents_internal.h"
 
 #include <errno.h>
@@ -129,7 +130,7 @@ static int read_ring(struct agent *agent,
 void agents_read(struct agents *agents, void (*take)(void *context, const struct agents_told *told),
 		 void *context)
 {
-	for (size_t i = 0; agents->open_count && i < agents->list.count; i++) {
+	for (size_t i = agents->open_from; agents->open_count && i < agents->list.count; i++) {
 		struct agent *agent = &agents->list.items[i];
 		if (agent->ring && read_ring(agent, take, context) == STATUS_CORRUPT) {
 			say_warning(agents->options.say,
@@ -138,4 +139,5 @@ void agents_read(struct agents *agents, void (*take)(void *context, const struct
 			agents_close_ring(agents, agent);
 		}
 	}
+	agents_close_silent(agents, os_clock_mono_ns());
 }

@@ -95,6 +95,19 @@ static bool is_who_it_says(int fd, const struct agent_hello *hello)
 	       (uint32_t)peer.pid == hello->pid;
 }
 
+/* It must have our clock, too. */
+static bool has_our_clock(pid_t pid)
+{
+	char path[64];
+	struct stat theirs;
+	struct stat ours;
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/time", (int)pid);
+	/* A kernel without such namespaces has one clock. */
+	return stat("/proc/self/ns/time", &ours) != 0 ||
+	       (stat(path, &theirs) == 0 && theirs.st_ino == ours.st_ino &&
+		theirs.st_dev == ours.st_dev);
+}
+
 static void hear(struct agents *agents, int fd, uint64_t now_ns)
 {
 	struct agent_hello hello;
@@ -105,6 +118,7 @@ static void hear(struct agents *agents, int fd, uint64_t now_ns)
 		return;
 	if (got == (ssize_t)sizeof(hello) && hello.magic == AGENT_MAGIC &&
 	    hello.version == AGENT_VERSION && is_who_it_says(fd, &hello) &&
+	    has_our_clock((pid_t)hello.pid) &&
 	    agents_take(agents, &hello, now_ns, &reply, &ring_fd) == 0)
 		reply.verdict = AGENT_GO;
 	answer(fd, &reply, ring_fd);

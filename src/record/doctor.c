@@ -1,10 +1,13 @@
 #include "record/doctor.h"
 
+#include "agent/python/protocol.h"
+#include "attach/library.h"
 #include "base/sink.h"
 #include "base/status.h"
 #include "os/bpf.h"
 #include "os/perf_event.h"
 #include "os/proc.h"
+#include "record/agents.h"
 #include "record/interpreters.h"
 #include "record/private_dir.h"
 #include "record/runtimes_internal.h"
@@ -320,6 +323,27 @@ static bool examine_interpreters(struct doctor *doctor)
 	return result == 0;
 }
 
+static void examine_agents(struct doctor *doctor)
+{
+	char library[PATH_MAX];
+	const char *reason;
+	struct doctor_finding agents = { .name = "python agent",
+					 .text = "functions of Python can be read without "
+						 "privilege, by a library in it" };
+	if (!attach_find_library_named(AGENT_LIBRARY, library))
+		agents.text = "not installed: without privilege functions of Python are not read";
+	else if (agents_try(&reason) < 0)
+		agents.text = runtimes_printf(
+		    &doctor->arena, "without privilege functions of Python are not read: %s",
+		    reason);
+	else {
+		add(doctor, agents);
+		return;
+	}
+	agents.verdict = DOCTOR_LIMITED;
+	add(doctor, agents);
+}
+
 static void examine_tools(struct doctor *doctor)
 {
 	const char *path = runtimes_find_program(&doctor->arena, "perf", getenv("PATH"));
@@ -344,6 +368,7 @@ int doctor_examine(struct doctor *doctor)
 	examine_files(doctor);
 	examine_privileges(doctor);
 	const bool is_walked = examine_interpreters(doctor);
+	examine_agents(doctor);
 	examine_tools(doctor);
 	struct runtimes_installed *found;
 	const int got = runtimes_find_installed(&doctor->arena, getenv("PATH"), is_walked, &found);

@@ -30,7 +30,7 @@ struct held_sample {
 	uint32_t at;          /* in the round's records */
 	uint32_t stack_at;    /* in its stacks ... */
 	uint32_t stack_bytes; /* ... 0: none yet */
-	bool is_precise;
+	bool is_early;
 };
 
 struct kept_round {
@@ -172,7 +172,7 @@ static void see_sample(struct held *held, struct kept_round *round, uint32_t at)
 					.ip_avma = u64_at(record, IP_AT),
 					.tid = u32_at(record, TID_AT),
 					.at = at,
-					.is_precise = id->is_precise };
+					.is_early = id->is_early };
 	*order = (uint32_t)round->samples.count - 1;
 	memcpy(record + ID_AT, &id->shown, sizeof(id->shown));
 }
@@ -315,7 +315,7 @@ static bool join_at(struct held *held, struct kept_round *round, size_t place,
 	const uint64_t ip_avma = told->record.stack.ip_avma;
 	if (ordered(round, place)->time_ns <= told->after_ns)
 		return false;
-	if (ordered(round, place)->is_precise && !has_before(round, place, told)) {
+	if (ordered(round, place)->is_early && !has_before(round, place, told)) {
 		give_stack(held, round, ordered(round, place), told);
 		return true;
 	}

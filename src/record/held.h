@@ -20,7 +20,7 @@
  * A stack belongs to the sample of its thread with its instruction pointer that was taken since
  * the signal before, and not later than it was told: there is one, since each sample raises a
  * signal before the thread goes on. (Samples of several events at one instruction share theirs.)
- * Precise events have another instruction pointer: theirs must be the only sample in that time.
+ * Counters interrupt a little later than they sample: theirs must be the only sample in that time.
  */
 #ifndef RECORD_HELD_H
 #define RECORD_HELD_H

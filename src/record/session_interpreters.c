@@ -36,6 +36,14 @@ void session_open_slots(struct session *s)
 	interpreters_have_stacks(s->interpreters);
 }
 
+static bool is_python_off(const struct record_options *o)
+{
+	for (size_t i = 0; i < o->runtimes_off_count; i++)
+		if (strcmp(o->runtimes_off[i], "python") == 0)
+			return true;
+	return false;
+}
+
 static bool wants_agents(const struct session *s)
 {
 	switch (s->options->interpreters) {
@@ -56,6 +64,8 @@ static const char *agents_obstacle(const struct session *s)
 	const char *reason;
 	if (!session_follows_command(s))
 		return "they are for commands, not for programs that run already";
+	if (is_python_off(s->options))
+		return "Python is left alone";
 	if (s->options->no_auto)
 		return "--no-auto leaves the environment of the command as it is";
 	if (!s->private_dir.path || !private_dir_needs_no_quoting(s->private_dir.path))
