@@ -4,7 +4,7 @@
  *   agents_new(&agents, &(struct agents_options){ .directory = dir, .events = &events, .say = &say
  * }); poll(agents_fd(agents)); agents_serve(agents, os_clock_mono_ns());       when it is readable
  *   agents_exec(agents, pid, time_ns);              as the sideband tells
- *   agents_read(agents, take, context);             behind the rings of the kernel
+ *   agents_read(agents, until_ns, &taker);          behind the rings of the kernel
  *   agents_free(agents);
  *
  * Each Python of the command has a library in it (agent/python/protocol.h) that says hello on a
@@ -80,8 +80,14 @@ struct agents_told {
 	uint64_t after_ns; /* ... and after this */
 };
 
-/* Gives all that was told since. */
-void agents_read(struct agents *agents, void (*take)(void *context, const struct agents_told *told),
-		 void *context);
+struct agents_taker {
+	void (*take)(void *context, const struct agents_told *told);
+	void *context;
+};
+
+/* Gives what was told since, up to a time: what was told later may be of samples that are not read
+ * yet, and is given the next time.
+ */
+void agents_read(struct agents *agents, uint64_t until_ns, const struct agents_taker *taker);
 
 #endif

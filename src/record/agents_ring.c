@@ -73,7 +73,8 @@ static bool is_marked(const struct agent *agent)
 }
 
 /* Returns 0 with a record, STATUS_NOT_FOUND where there is none yet, or STATUS_CORRUPT. */
-static int next_record(struct agent *agent, struct agent_record *head, uint8_t *record)
+static int next_record(struct agent *agent, uint64_t until_ns, struct agent_record *head,
+		       uint8_t *record)
 {
 	const uint64_t end = __atomic_load_n(&agent->ring->head, __ATOMIC_ACQUIRE);
 	const uint64_t left = end - agent->ring_tail;
@@ -87,6 +88,8 @@ static int next_record(struct agent *agent, struct agent_record *head, uint8_t *
 	if (head->bytes < sizeof(*head) || head->bytes > AGENT_ENTRY_BYTES || head->bytes % 8 ||
 	    head->bytes > left || head->record_bytes > head->bytes - sizeof(*head))
 		return STATUS_CORRUPT;
+	if (head->time_ns > until_ns)
+		return STATUS_NOT_FOUND;
 	copy_from(agent, agent->ring_tail + sizeof(*head), record, head->record_bytes);
 	agent->ring_tail += head->bytes;
 	__atomic_store_n(&agent->ring->tail, agent->ring_tail, __ATOMIC_RELEASE);
@@ -105,8 +108,7 @@ static bool is_its_own(const struct agent *agent, const struct frames_record *re
 	return key->pid == record->head.pid && key->runtime == agent->runtime.id;
 }
 
-static int read_ring(struct agent *agent,
-		     void (*take)(void *context, const struct agents_told *told), void *context)
+static int read_ring(struct agent *agent, uint64_t until_ns, const struct agents_taker *taker)
 {
 	uint8_t bytes[AGENT_ENTRY_BYTES];
 	const uint64_t start = agent->ring_tail;
@@ -114,7 +116,7 @@ static int read_ring(struct agent *agent,
 	/* One that writes as fast as we read shall not keep us. */
 	while (result == 0 && agent->ring_tail - start < AGENT_DATA_BYTES) {
 		struct agent_record head;
-		result = next_record(agent, &head, bytes);
+		result = next_record(agent, until_ns, &head, bytes);
 		if (result)
 			break;
 		struct agents_told told = { .bytes = { bytes, head.record_bytes },
@@ -122,17 +124,16 @@ static int read_ring(struct agent *agent,
 					    .time_ns = head.time_ns,
 					    .after_ns = head.previous_ns };
 		if (frames_read(&told.record, told.bytes) == 0 && is_its_own(agent, &told.record))
-			take(context, &told);
+			taker->take(taker->context, &told);
 	}
 	return result;
 }
 
-void agents_read(struct agents *agents, void (*take)(void *context, const struct agents_told *told),
-		 void *context)
+void agents_read(struct agents *agents, uint64_t until_ns, const struct agents_taker *taker)
 {
 	for (size_t i = agents->open_from; agents->open_count && i < agents->list.count; i++) {
 		struct agent *agent = &agents->list.items[i];
-		if (agent->ring && read_ring(agent, take, context) == STATUS_CORRUPT) {
+		if (agent->ring && read_ring(agent, until_ns, taker) == STATUS_CORRUPT) {
 			say_warning(agents->options.say,
 				    "process %d: what its agent tells cannot be read any more",
 				    agent->pid);

@@ -323,7 +323,8 @@ static bool examine_interpreters(struct doctor *doctor)
 	return result == 0;
 }
 
-static void examine_agents(struct doctor *doctor)
+/* Returns whether they can be had. */
+static bool examine_agents(struct doctor *doctor)
 {
 	char library[PATH_MAX];
 	const char *reason;
@@ -338,10 +339,11 @@ static void examine_agents(struct doctor *doctor)
 		    reason);
 	else {
 		add(doctor, agents);
-		return;
+		return true;
 	}
 	agents.verdict = DOCTOR_LIMITED;
 	add(doctor, agents);
+	return false;
 }
 
 static void examine_tools(struct doctor *doctor)
@@ -368,10 +370,12 @@ int doctor_examine(struct doctor *doctor)
 	examine_files(doctor);
 	examine_privileges(doctor);
 	const bool is_walked = examine_interpreters(doctor);
-	examine_agents(doctor);
+	const bool has_agents = examine_agents(doctor);
 	examine_tools(doctor);
 	struct runtimes_installed *found;
-	const int got = runtimes_find_installed(&doctor->arena, getenv("PATH"), is_walked, &found);
+	const int got = runtimes_find_installed(
+	    &doctor->arena, getenv("PATH"),
+	    &(struct runtimes_options){ .is_walked = is_walked, .has_agents = has_agents }, &found);
 	if (got < 0)
 		return got;
 	doctor->runtimes = found;

@@ -163,14 +163,28 @@ static void write_held(struct drain *drain, bool all)
 		drain->file->status = held_status(drain->held);
 }
 
+/* While its process lives. */
+static void see_slots(struct drain *drain, const struct perf_ring *ring)
+{
+	struct bytes pieces[2];
+	struct perf_ring_walk walk = perf_ring_walk(ring, perf_ring_peek(ring, pieces));
+	struct perf_event_header header;
+	for (uint64_t at; perf_ring_next(&walk, &header, &at);)
+		if (header.type == PERFDATA_SAMPLE)
+			slots_see(drain->slots, ring, at, header.size);
+}
+
 /* The same round, written later. */
 static void hold_round(struct drain *drain)
 {
 	held_begin(drain->held);
 	held_sideband(drain->held, sink_bytes(&drain->pending));
 	sink_reset(&drain->pending);
-	for (size_t i = 0; i < drain->events->cpus.count; i++)
+	for (size_t i = 0; i < drain->events->cpus.count; i++) {
+		if (drain->slots)
+			see_slots(drain, &drain->events->cpus.items[i].samples);
 		held_ring(drain->held, &drain->events->cpus.items[i]);
+	}
 	held_join(drain->held);
 	write_held(drain, false);
 }
@@ -201,7 +215,7 @@ void drain_end(struct drain *drain)
 	/* Threads that were just interrupted have not run again yet. */
 	for (int i = 0; i < TURNS && held_is_waiting(drain->held); i++) {
 		nanosleep(&turn, NULL);
-		held_join(drain->held);
+		drain_round(drain);
 	}
 	drain_round(drain);
 	write_held(drain, true);

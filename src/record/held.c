@@ -408,7 +408,9 @@ void held_join(struct held *held)
 	struct kept_round *round = newest(held);
 	if (round && !round->is_sorted)
 		sort(round);
-	agents_read(held->agents, take, held);
+	const struct agents_taker taker = { take, held };
+	/* The sample of what was told before the rings were read is in them, or was lost. */
+	agents_read(held->agents, round ? round->read_ns : 0, &taker);
 }
 
 static bool is_dropped(struct held *held, const uint8_t *record, struct perf_event_header header,

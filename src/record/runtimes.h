@@ -95,11 +95,12 @@ struct runtimes_installed {
 	const char *how;     /* a sentence: how a recording would switch it on, or why not */
 };
 
-/* Looks along $PATH (`search_path`, or the default where NULL) and runs nothing. `is_walked` as
- * in the options.
+/* Looks along $PATH (`search_path`, or the default where NULL) and runs nothing. Of the options
+ * only is_walked and has_agents count.
  * *found lives in `arena`. Returns the count or STATUS_NO_MEMORY.
  */
-int runtimes_find_installed(struct arena *arena, const char *search_path, bool is_walked,
+int runtimes_find_installed(struct arena *arena, const char *search_path,
+			    const struct runtimes_options *options,
 			    struct runtimes_installed **found);
 
 #endif

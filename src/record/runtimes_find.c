@@ -365,10 +365,13 @@ static const char *how_of(struct arena *arena, const struct program *program, co
 	if (program->cannot)
 		return program->cannot;
 	const bool is_python = strcmp(program->runtime, "python") == 0;
-	if (is_python && !(facts & FACT_TRAMPOLINES) && !is_unknown_python(version))
+	const bool is_read =
+	    is_python && !(facts & FACT_TRAMPOLINES) && !is_unknown_python(version);
+	if (is_read && !(facts & FACT_PYTHON_AGENT))
 		return "no variable: the kernel reads its functions at each sample";
-	facts |= FACT_TRAMPOLINES;
-	if (is_python && *version && !is_at_least(version, 3, 12))
+	if (!is_read)
+		facts |= FACT_TRAMPOLINES;
+	if (is_python && !is_read && *version && !is_at_least(version, 3, 12))
 		return "its functions cannot be named before 3.12: sampled as native code";
 	struct sink text = { 0 };
 	for (size_t i = 0; i < RUNTIMES_ROW_COUNT; i++) {
@@ -381,6 +384,8 @@ static const char *how_of(struct arena *arena, const struct program *program, co
 				sink_text(&text, "DIR");
 			else if (*c == '@')
 				sink_text(&text, "libpolyperf-jvmti.so");
+			else if (*c == '^')
+				sink_text(&text, AGENT_LIBRARY);
 			else
 				sink_u8(&text, (uint8_t)*c);
 		}
@@ -393,7 +398,8 @@ static const char *how_of(struct arena *arena, const struct program *program, co
 	return copy;
 }
 
-int runtimes_find_installed(struct arena *arena, const char *search_path, bool is_walked,
+int runtimes_find_installed(struct arena *arena, const char *search_path,
+			    const struct runtimes_options *options,
 			    struct runtimes_installed **found)
 {
 	enum { MOST = sizeof(PROGRAMS) / sizeof(PROGRAMS[0]) };
@@ -401,8 +407,10 @@ int runtimes_find_installed(struct arena *arena, const char *search_path, bool i
 	if (!list)
 		return STATUS_NO_MEMORY;
 	char agent[PATH_MAX];
-	const uint32_t facts = (is_walked ? 0u : FACT_TRAMPOLINES) | FACT_DIRECTORY |
-			       FACT_FRAME_POINTERS | FACT_CWD_MAPPABLE |
+	const uint32_t python = options->is_walked    ? 0u
+				: options->has_agents ? FACT_PYTHON_AGENT
+						      : FACT_TRAMPOLINES;
+	const uint32_t facts = python | FACT_DIRECTORY | FACT_FRAME_POINTERS | FACT_CWD_MAPPABLE |
 			       (attach_find_library(agent) ? FACT_JVM_AGENT : FACT_NO_JVM_AGENT) |
 			       runtimes_facts_of_programs(arena, search_path);
 	int count = 0;

@@ -221,6 +221,20 @@ static void test_a_python_that_is_walked_needs_no_variable(void **state)
 	runtimes_free(runtimes);
 }
 
+/* The library lies beside polyperf, not beside this test: there is nothing to load. */
+static void test_a_python_with_an_agent_needs_no_variable_of_its_own(void **state)
+{
+	struct place *place = *state;
+	put_file(place, "bin/python3.13", "\177ELF");
+	struct runtimes *runtimes =
+	    make(place, (struct runtimes_options){ .has_agents = true, .dwarf_stacks = true });
+	assert_null(value_of(runtimes, "PYTHONPERFSUPPORT"));
+	assert_null(value_of(runtimes, "PYTHON_PERF_JIT_SUPPORT"));
+	assert_null(value_of(runtimes, "LD_PRELOAD"));
+	assert_null(value_of(runtimes, "POLYPERF_AGENT"));
+	runtimes_free(runtimes);
+}
+
 /* One that is newer than the walk has nothing else. */
 static void test_a_newer_python_has_its_variable(void **state)
 {
@@ -430,9 +444,10 @@ static void test_installed_runtimes_are_found(void **state)
 	put_file(place, "release", "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"17.0.15\"\n");
 	struct arena arena = { 0 };
 	struct runtimes_installed *found;
-	assert_int_equal(
-	    runtimes_find_installed(&arena, place->path_variable + strlen("PATH="), false, &found),
-	    2);
+	assert_int_equal(runtimes_find_installed(&arena, place->path_variable + strlen("PATH="),
+						 &(struct runtimes_options){ .is_walked = false },
+						 &found),
+			 2);
 	assert_string_equal(found[0].runtime, "java");
 	assert_string_equal(found[0].version, "17.0.15");
 	assert_string_equal(found[1].runtime, "php");
@@ -466,6 +481,7 @@ int main(void)
 		TEST(test_off_and_no_auto),
 		TEST(test_unwind_tables_want_the_jitdump_of_python),
 		TEST(test_a_python_that_is_walked_needs_no_variable),
+		TEST(test_a_python_with_an_agent_needs_no_variable_of_its_own),
 		TEST(test_a_newer_python_has_its_variable),
 		TEST(test_interpreters_are_expected_by_name),
 		TEST(test_ruby_by_version),
