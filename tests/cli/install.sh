@@ -17,6 +17,8 @@ done
 # Where the build had a JDK's headers.
 [ ! -e "$build/libpolyperf-jvmti.so" ] || test -s "$(find "$at" -path '*/polyperf/libpolyperf-jvmti.so')" ||
 	{ echo "missing: libpolyperf-jvmti.so"; exit 1; }
+[ ! -e "$build/libpolyperf-python.so" ] || test -s "$(find "$at" -path '*/polyperf/libpolyperf-python.so')" ||
+	{ echo "missing: libpolyperf-python.so"; exit 1; }
 bash -c ". '$at/share/bash-completion/completions/polyperf' && complete -p polyperf"
 outside=$(find "$destdir" -type f ! -path "$at/*")
 [ -z "$outside" ] || { echo "outside the prefix: $outside"; exit 1; }

@@ -298,22 +298,32 @@ def case_off(place, *_):
 
 
 def case_unprivileged(place, *_):
-    """Who may not is told, and has the trampolines."""
+    """Who may not is told, and has an agent in Pythons, or else the trampolines."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         polyperf.skip("needs root and setpriv")
     place.root.chmod(0o755)
     for path in (place.out, place.cwd, place.home, place.tmp):
         path.chmod(0o777)
-    as_nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", POLYPERF, "record",
-                 "-o", str(place.out / "other.data")]
+    # One that has no agent beside it.
+    alone = place.root / "polyperf"
+    shutil.copy(POLYPERF, alone)
+    nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    arguments = ["record", "-o", str(place.out / "other.data")]
+    as_nobody = [*nobody, POLYPERF, *arguments]
     command = ["-v", "--", *callers("python", 0.5)]
-    done = subprocess.run([*as_nobody, *command], cwd=place.cwd, env=place.environment, capture_output=True,
-                          text=True)
+    done = subprocess.run([*nobody, alone, *arguments, *command], cwd=place.cwd, env=place.environment,
+                          capture_output=True, text=True)
     print(done.stderr)
     if done.returncode and "perf events are closed" in done.stderr:
         polyperf.skip("users may not sample here")
     assert done.returncode == 0 and trampolines(done.stderr)
     assert "CAP_BPF" in NOT_READ.search(done.stderr)[2]
+    if "agents cannot be put into Pythons: it takes Linux" not in done.stderr:
+        done = subprocess.run([*as_nobody, *command], cwd=place.cwd, env=place.environment, capture_output=True,
+                              text=True)
+        print(done.stderr)
+        assert done.returncode == 0 and not trampolines(done.stderr)
+        assert re.search(r"Python [\w.]+ \(process \d+\): its functions are read .* by an agent", done.stderr)
     done = subprocess.run([*as_nobody, "--interpreters", "walk", *command], cwd=place.cwd,
                           env=place.environment, capture_output=True, text=True)
     assert done.returncode == 1 and "CAP_BPF" in done.stderr, done.stderr
