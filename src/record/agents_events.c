@@ -1,8 +1,8 @@
+#include "base/number.h"
 #include "base/status.h"
 #include "record/agents_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -25,9 +25,12 @@ static void make_trap(struct perf_event_attr *attr)
 static bool is_kernel_good(void)
 {
 	struct utsname name;
-	unsigned major;
-	unsigned minor;
-	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 && // NOLINT
+	uint32_t major;
+	uint32_t minor;
+	if (uname(&name) != 0)
+		return false;
+	const char *rest = number_skip_u32(name.release, &major);
+	return rest && *rest == '.' && number_skip_u32(rest + 1, &minor) &&
 	       (major > 5 || (major == 5 && minor >= 18));
 }
 
