@@ -48,9 +48,13 @@ static void tell(const struct inject_options *options, const struct inject_resul
 	    "%" PRIu64 " samples in %s, %" PRIu32 " functions in %" PRIu32 " %s (%.1f MB) %s%s",
 	    result->counts.samples,
 	    strcmp(options->output, "-") == 0 ? "standard output" : options->output,
-	    result->code_count, result->image_count, result->image_count == 1 ? "image" : "images",
-	    megabytes, options->cache_dir ? "in " : "beside it",
-	    options->cache_dir ? options->cache_dir : "");
+	    result->code_count + result->interpreted_count, result->image_count,
+	    result->image_count == 1 ? "image" : "images", megabytes,
+	    options->cache_dir ? "in " : "beside it", options->cache_dir ? options->cache_dir : "");
+	if (result->counts.walk_records)
+		message_note("%" PRIu64 " of them with the callers in interpreters that %" PRIu64
+			     " records of the walk tell of",
+			     result->counts.interpreted, result->counts.walk_records);
 }
 
 static void tell_failure(const struct inject_options *options, const struct inject_result *result,
@@ -105,6 +109,7 @@ int inject_args_run(struct inject_args *args)
 			      options->output);
 	} else {
 		args->load.options.keep_code = true;
+		args->load.options.walked_lines = true;
 		struct load *load = load_args_open(&args->load);
 		if (load)
 			status = run(args, load);

@@ -44,7 +44,7 @@ struct build {
 	struct arena names; /* of the image being built */
 };
 
-static uint16_t elf_machine(const struct perfdata *perf)
+uint16_t images_machine(const struct perfdata *perf)
 {
 	static const struct {
 		const char *arch;
@@ -230,20 +230,20 @@ static const char *program_of(const struct build *build, uint32_t pid)
 	return slash ? slash + 1 : path;
 }
 
-static int store_image(struct build *build, struct image *image, struct images_image *item)
+int images_store(struct images *images, struct image *image, struct image_store *store,
+		 const struct images_stored *what, struct images_image *item)
 {
-	struct image_store *store = build->options->store;
 	const struct bytes build_id = image_build_id(image);
 	int fd;
+	item->pid = what->pid;
 	int got = image_store_begin(store, &fd);
 	if (got == 0)
 		got = image_write(image, fd);
 	struct stat file;
 	if (got == 0 && fstat(fd, &file) == 0)
-		build->images->bytes += (uint64_t)file.st_blocks * BLOCK_BYTES;
+		images->bytes += (uint64_t)file.st_blocks * BLOCK_BYTES;
 	if (got == 0)
-		got = image_store_commit(store, item->pid, program_of(build, item->pid), build_id,
-					 &item->path);
+		got = image_store_commit(store, what->pid, what->program, build_id, &item->path);
 	if (got == 0)
 		memcpy(item->build_id, build_id.data, sizeof(item->build_id));
 	return got;
@@ -290,8 +290,8 @@ static int keep_image(struct build *build, struct image *image, const struct gro
 	struct images_image *item = vector_push(&build->images->items);
 	if (!item)
 		return STATUS_NO_MEMORY;
-	item->pid = group->pid;
-	int got = store_image(build, image, item);
+	const struct images_stored what = { group->pid, program_of(build, group->pid) };
+	int got = images_store(build->images, image, build->options->store, &what, item);
 	if (got == 0)
 		got = take_unwind_maps(build, image, item);
 	if (got == 0)
@@ -303,7 +303,7 @@ static int build_one(struct build *build, const struct group *group)
 {
 	struct image *image;
 	const struct image_options options = {
-		.elf_machine = elf_machine(load_recording(build->load)),
+		.elf_machine = images_machine(load_recording(build->load)),
 		.producer = build->options->producer,
 		.has_unwind_maps = build->options->has_stacks,
 	};

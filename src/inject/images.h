@@ -56,6 +56,16 @@ struct images_options {
 	bool has_stacks; /* perf will unwind the samples' pieces of stack */
 };
 
+/* EM_* of the machine that was recorded. */
+uint16_t images_machine(const struct perfdata *perf);
+/* Writes the image, which is finished, into the store. Returns as images_build() does. */
+struct images_stored {
+	uint32_t pid;
+	const char *program; /* for its name */
+};
+int images_store(struct images *images, struct image *image, struct image_store *store,
+		 const struct images_stored *what, struct images_image *item);
+
 /* Returns 0, STATUS_IO (errno), _NO_MEMORY or _TOO_BIG. */
 int images_build(struct images *images, struct load *load, const struct images_options *options);
 void images_clear(struct images *images);

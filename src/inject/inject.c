@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "inject/hits.h"
+#include "inject/interpreted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,9 +18,10 @@ static bool has_stacks(struct load *load)
 }
 
 static int build_images(struct images *images, struct load *load,
-			const struct inject_options *options, bool with_stacks,
+			const struct inject_options *options, struct interpreted *interpreted,
 			struct image_store *store)
 {
+	const bool with_stacks = has_stacks(load);
 	struct images_options how = { .store = store,
 				      .producer = options->producer,
 				      .human_names = options->human_names,
@@ -34,7 +36,9 @@ static int build_images(struct images *images, struct load *load,
 	if (got == 0)
 		got = images_build(images, load, &how);
 	free(hits);
-	return got;
+	if (got == 0)
+		got = interpreted_open(interpreted, load);
+	return got < 0 ? got : interpreted_store(interpreted, images, &how);
 }
 
 static void put_build_ids(struct inject_output *output, const struct images *images,
@@ -47,18 +51,28 @@ static void put_build_ids(struct inject_output *output, const struct images *ima
 				       images->unwind_maps.items[image->first_unwind_map + i].path);
 }
 
+static bool is_of_walk(const void *load, size_t event)
+{
+	return merged_is_event(load, event);
+}
+
 static int write_output(const struct images *images, struct load *load,
-			const struct inject_options *options, struct inject_result *result)
+			const struct inject_options *options, struct interpreted *interpreted,
+			struct inject_result *result)
 {
 	struct inject_output *output;
-	int got = inject_output_open(&output, options->output, load_recording(load));
+	const struct inject_output_events events = { is_of_walk, load };
+	int got = inject_output_open_without(&output, options->output, load_recording(load),
+					     interpreted->is_there ? &events : NULL);
 	if (got < 0)
 		return got;
 	for (size_t i = 0; i < images->items.count; i++)
 		put_build_ids(output, images, &images->items.items[i]);
-	const struct replay_options replay = {
-		.load = load, .images = images, .output = output, .only_needed = !options->all
-	};
+	const struct replay_options replay = { .load = load,
+					       .images = images,
+					       .interpreted = interpreted,
+					       .output = output,
+					       .only_needed = !options->all };
 	got = replay_run(&replay, &result->counts);
 	if (got == 0)
 		return inject_output_commit(output);
@@ -78,18 +92,18 @@ int inject_run(struct load *load, const struct inject_options *asked, struct inj
 {
 	struct inject_options how = *asked;
 	const struct inject_options *options = &how;
-	const bool with_stacks = has_stacks(load);
-	how.all |= with_stacks;
+	how.all |= has_stacks(load);
 	struct images images = { 0 };
+	struct interpreted interpreted = { 0 };
 	struct image_store *store;
 	*result = (struct inject_result){ .image_count = 0 };
 	int got = image_store_open(&store, options->output, options->cache_dir);
 	if (got < 0)
 		return got;
-	got = build_images(&images, load, options, with_stacks, store);
+	got = build_images(&images, load, options, &interpreted, store);
 	result->images_failed = got < 0;
 	if (got == 0)
-		got = write_output(&images, load, options, result);
+		got = write_output(&images, load, options, &interpreted, result);
 	if (got < 0) {
 		const int error = errno;
 		image_store_discard(store);
@@ -99,6 +113,8 @@ int inject_run(struct load *load, const struct inject_options *asked, struct inj
 	}
 	const int error = errno;
 	count_codes(&images, result);
+	result->interpreted_count = interpreted_function_count(&interpreted);
+	interpreted_close(&interpreted);
 	images_clear(&images);
 	image_store_close(store);
 	errno = error;

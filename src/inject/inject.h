@@ -23,7 +23,8 @@ struct inject_options {
 struct inject_result {
 	struct replay_counts counts;
 	uint32_t image_count;
-	uint32_t code_count; /* in them */
+	uint32_t code_count;        /* in them: pieces of code made at run time ... */
+	uint32_t interpreted_count; /* ... and functions of interpreters */
 	uint64_t image_bytes;
 	bool images_failed; /* it was not the output that failed */
 };

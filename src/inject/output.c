@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "format/perfdata/features.h"
+#include "format/perfdata/records.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,13 +65,21 @@ void output_put(struct inject_output *out, struct bytes bytes)
 		sink_put(&out->buffer, bytes.data, bytes.size);
 }
 
-struct perfdata_new_event *output_events(const struct perfdata *input)
+static bool is_left_out(const struct inject_output *out, size_t event)
 {
-	const size_t count = perfdata_event_count(input);
-	struct perfdata_new_event *events = count ? calloc(count, sizeof(*events)) : NULL;
-	for (size_t i = 0; events && i < count; i++) {
-		const struct perfdata_event *event = perfdata_event(input, i);
-		events[i] = (struct perfdata_new_event){
+	return out->leaves_out && out->events.left_out(out->events.context, event);
+}
+
+struct perfdata_new_event *output_events(const struct inject_output *out, size_t *count)
+{
+	const size_t all = perfdata_event_count(out->input);
+	struct perfdata_new_event *events = all ? calloc(all, sizeof(*events)) : NULL;
+	*count = 0;
+	for (size_t i = 0; events && i < all; i++) {
+		const struct perfdata_event *event = perfdata_event(out->input, i);
+		if (is_left_out(out, i))
+			continue;
+		events[(*count)++] = (struct perfdata_new_event){
 			.attr = event->raw.data,
 			.attr_size = (uint32_t)event->raw.size,
 			.ids = event->ids,
@@ -92,16 +101,19 @@ void output_put_build_ids(const struct perfdata *input, struct sink *content)
 /* Whatever else a feature tells, of the machine or the recording, is as true in the output, and
  * none has places in the file. SAMPLE_TIME too: no sample gets another time.
  */
-bool output_keeps_feature(const struct perfdata *input, unsigned feature)
+bool output_keeps_feature(const struct inject_output *out, unsigned feature)
 {
 	switch (feature) {
+	case PERFDATA_FEATURE_EVENT_DESC:
+		return !out->leaves_out && perfdata_has_feature(out->input, feature);
 	case PERFDATA_FEATURE_BUILD_ID:
 	case PERFDATA_FEATURE_AUXTRACE:
 	case PERFDATA_FEATURE_DIR_FORMAT:
 	case PERFDATA_FEATURE_COMPRESSED:
 		return false;
 	default:
-		return feature <= PERFDATA_FEATURE_PMU_CAPS && perfdata_has_feature(input, feature);
+		return feature <= PERFDATA_FEATURE_PMU_CAPS &&
+		       perfdata_has_feature(out->input, feature);
 	}
 }
 
@@ -150,9 +162,42 @@ void inject_output_records(struct inject_output *out, struct bytes records)
 	output_put(out, records);
 }
 
+static bool is_id_left_out(const struct inject_output *out, uint64_t id)
+{
+	for (size_t i = 0; id && i < perfdata_event_count(out->input); i++) {
+		const struct perfdata_event *event = perfdata_event(out->input, i);
+		for (size_t k = 0; is_left_out(out, i) && k < event->id_count; k++)
+			if (event->ids[k] == id)
+				return true;
+	}
+	return false;
+}
+
+/* Readers refuse records that speak of an event that they were not told of. */
+static bool speaks_of_left_out(const struct inject_output *out,
+			       const struct perfdata_record *record)
+{
+	struct perfdata_lost lost;
+	struct cursor update = cursor_over(record->body);
+	switch (record->type) {
+	case PERFDATA_LOST:
+	case PERFDATA_LOST_SAMPLES:
+		return perfdata_decode_lost(out->input, record, &lost) == 0 &&
+		       (is_id_left_out(out, lost.event_id) || is_id_left_out(out, lost.id.id));
+	case PERFDATA_EVENT_UPDATE:
+		(void)cursor_u64(&update);
+		return is_id_left_out(out, cursor_u64(&update));
+	case PERFDATA_ID_INDEX:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void inject_output_copy(struct inject_output *out, const struct perfdata_record *record)
 {
-	if (inject_output_omission(out->input, record->type) != INJECT_COPIED)
+	if (inject_output_omission(out->input, record->type) != INJECT_COPIED ||
+	    (out->leaves_out && speaks_of_left_out(out, record)))
 		return;
 	const uint16_t size = (uint16_t)(record->body.size + PERFDATA_RECORD_HEADER_SIZE);
 	uint8_t header[PERFDATA_RECORD_HEADER_SIZE];
@@ -223,12 +268,27 @@ static void release(struct inject_output *out)
 
 int inject_output_open(struct inject_output **opened, const char *path, struct perfdata *input)
 {
+	return inject_output_open_without(opened, path, input, NULL);
+}
+
+static void choose_events(struct inject_output *out, const struct inject_output_events *events)
+{
+	for (size_t i = 0; events && i < perfdata_event_count(out->input); i++)
+		out->leaves_out |= events->left_out(events->context, i);
+	if (out->leaves_out)
+		out->events = *events;
+}
+
+int inject_output_open_without(struct inject_output **opened, const char *path,
+			       struct perfdata *input, const struct inject_output_events *events)
+{
 	if (perfdata_is_swapped(input))
 		return STATUS_UNSUPPORTED;
 	struct inject_output *out = calloc(1, sizeof(*out));
 	if (!out)
 		return STATUS_NO_MEMORY;
 	*out = (struct inject_output){ .input = input, .pipe_fd = -1, .file = { .fd = -1 } };
+	choose_events(out, events);
 	int status = open_target(out, path);
 	if (status == 0 && out->pipe_fd >= 0)
 		status = output_begin_pipe(out);

@@ -41,6 +41,17 @@ bool inject_output_is_pipe(const char *path);
  */
 int inject_output_open(struct inject_output **out, const char *path, struct perfdata *input);
 
+/* The same without some events, for which left_out(context, index) is true: the output has neither
+ * their attrs nor their ids, nor what records say of those (LOST, EVENT_UPDATE, ID_INDEX). Their
+ * samples are not to be copied. An event must be left.
+ */
+struct inject_output_events {
+	bool (*left_out)(const void *context, size_t event);
+	const void *context;
+};
+int inject_output_open_without(struct inject_output **out, const char *path, struct perfdata *input,
+			       const struct inject_output_events *events);
+
 /* Copies them: they need not stay. Failures are kept and told by the commit. */
 void inject_output_records(struct inject_output *out, struct bytes records);
 

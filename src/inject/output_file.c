@@ -6,9 +6,9 @@
 
 void output_begin_file(struct inject_output *out)
 {
-	const size_t count = perfdata_event_count(out->input);
-	struct perfdata_new_event *events = output_events(out->input);
-	if (count && !events) {
+	size_t count;
+	struct perfdata_new_event *events = output_events(out, &count);
+	if (perfdata_event_count(out->input) && !events) {
 		output_fail(out, STATUS_NO_MEMORY);
 		return;
 	}
@@ -35,12 +35,13 @@ static void add(struct features *features, unsigned feature, struct sink content
 }
 
 /* Sections that overlap, which only a file made with intent has, could grow with every copy. */
-static void add_copies(struct features *features, const struct perfdata *input)
+static void add_copies(struct features *features, const struct inject_output *out)
 {
+	const struct perfdata *input = out->input;
 	uint64_t left = perfdata_end_offset(input);
 	for (unsigned feature = 0; feature <= PERFDATA_FEATURE_PMU_CAPS; feature++) {
 		const struct bytes content = perfdata_feature(input, feature);
-		if (!output_keeps_feature(input, feature) || content.size > left)
+		if (!output_keeps_feature(out, feature) || content.size > left)
 			continue;
 		left -= content.size;
 		/* Borrowed: nothing is written to it. */
@@ -52,16 +53,25 @@ static void add_copies(struct features *features, const struct perfdata *input)
 /* What a pipe has in other places than a file. */
 static void add_from_pipe(struct features *features, const struct perfdata *input)
 {
-	const size_t count = perfdata_event_count(input);
 	bool has_branches = false;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < perfdata_event_count(input); i++)
 		has_branches |=
 		    perfdata_event(input, i)->attr.sample_type & PERFDATA_SAMPLE_BRANCH_STACK;
 	if (has_branches && !perfdata_has_feature(input, PERFDATA_FEATURE_BRANCH_STACK))
 		add(features, PERFDATA_FEATURE_BRANCH_STACK, (struct sink){ 0 });
-	if (!count || perfdata_has_feature(input, PERFDATA_FEATURE_EVENT_DESC))
+}
+
+/* A pipe may have none, and where events are left out the input's is not true. */
+static void add_event_desc(struct features *features, const struct inject_output *out)
+{
+	const bool had_one = perfdata_has_feature(out->input, PERFDATA_FEATURE_EVENT_DESC);
+	if (out->leaves_out ? !had_one && !perfdata_is_pipe(out->input)
+			    : had_one || !perfdata_is_pipe(out->input))
 		return;
-	struct perfdata_new_event *events = output_events(input);
+	size_t count;
+	struct perfdata_new_event *events = output_events(out, &count);
+	if (!perfdata_event_count(out->input))
+		return;
 	if (events)
 		perfdata_put_event_desc(&features->event_desc, events, count);
 	else
@@ -84,9 +94,10 @@ static void put_features(struct inject_output *out)
 {
 	struct features features = { .count = 0 };
 	struct sink tail = { 0 };
-	add_copies(&features, out->input);
+	add_copies(&features, out);
 	if (perfdata_is_pipe(out->input))
 		add_from_pipe(&features, out->input);
+	add_event_desc(&features, out);
 	add_build_ids(&features, out);
 	perfdata_features(&tail, &out->layout, out->layout.data_offset + out->layout.data_size,
 			  features.items, features.count);

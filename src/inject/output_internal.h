@@ -8,8 +8,10 @@
 
 struct inject_output {
 	struct perfdata *input;
-	struct os_output file; /* of a file */
-	int pipe_fd;           /* -1: it is a file */
+	struct inject_output_events events; /* left_out NULL: all are copied */
+	bool leaves_out;                    /* some event */
+	struct os_output file;              /* of a file */
+	int pipe_fd;                        /* -1: it is a file */
 	struct perfdata_layout layout;
 	struct sink buffer;    /* written when it is full */
 	struct sink build_ids; /* of a file: the new entries, which stand at its end */
@@ -23,12 +25,12 @@ struct inject_output {
 void output_put(struct inject_output *out, struct bytes bytes);
 void output_flush(struct inject_output *out);
 void output_fail(struct inject_output *out, int status);
-/* The input's events for the writer, to be freed; NULL without memory or events. */
-struct perfdata_new_event *output_events(const struct perfdata *input);
+/* The output's events for the writer, to be freed; NULL without memory or events. */
+struct perfdata_new_event *output_events(const struct inject_output *out, size_t *count);
 /* The entries of the input's BUILD_ID feature, as far as they can be read. */
 void output_put_build_ids(const struct perfdata *input, struct sink *content);
 /* True for features of the input that stand in the output as they are. */
-bool output_keeps_feature(const struct perfdata *input, unsigned feature);
+bool output_keeps_feature(const struct inject_output *out, unsigned feature);
 
 /* output_file.c */
 void output_begin_file(struct inject_output *out);

@@ -7,11 +7,11 @@
 /* A file names its events in a feature that may be too large for a record. Pipes have records
  * for that, which are copied.
  */
-static void put_names(struct sink *head, const struct perfdata *input,
-		      const struct perfdata_new_event *events)
+static void put_names(struct sink *head, const struct inject_output *out,
+		      const struct perfdata_new_event *events, size_t count)
 {
-	const size_t count = perfdata_event_count(input);
-	if (perfdata_is_pipe(input) || !perfdata_has_feature(input, PERFDATA_FEATURE_EVENT_DESC))
+	if ((perfdata_is_pipe(out->input) && !out->leaves_out) ||
+	    !perfdata_has_feature(out->input, PERFDATA_FEATURE_EVENT_DESC))
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (events[i].id_count)
@@ -19,12 +19,13 @@ static void put_names(struct sink *head, const struct perfdata *input,
 }
 
 /* Features that are nothing but there are none of a pipe's: attrs tell what they say. */
-static void put_features(struct sink *head, const struct perfdata *input)
+static void put_features(struct sink *head, const struct inject_output *out)
 {
+	const struct perfdata *input = out->input;
 	for (unsigned feature = 0; feature <= PERFDATA_FEATURE_PMU_CAPS; feature++) {
 		const struct bytes content = perfdata_feature(input, feature);
 		if (feature != PERFDATA_FEATURE_TRACING_DATA && content.size &&
-		    output_keeps_feature(input, feature))
+		    output_keeps_feature(out, feature))
 			(void)perfdata_put_header_feature(head, feature, content);
 	}
 	const struct bytes tracing = perfdata_feature(input, PERFDATA_FEATURE_TRACING_DATA);
@@ -34,9 +35,9 @@ static void put_features(struct sink *head, const struct perfdata *input)
 
 int output_begin_pipe(struct inject_output *out)
 {
-	const size_t count = perfdata_event_count(out->input);
-	struct perfdata_new_event *events = output_events(out->input);
-	if (count && !events)
+	size_t count;
+	struct perfdata_new_event *events = output_events(out, &count);
+	if (perfdata_event_count(out->input) && !events)
 		return STATUS_NO_MEMORY;
 	struct sink head = { 0 };
 	int status = 0;
@@ -44,8 +45,8 @@ int output_begin_pipe(struct inject_output *out)
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = perfdata_put_header_attr(&head, &events[i]) ? 0 : STATUS_TOO_BIG;
 	if (status == 0) {
-		put_names(&head, out->input, events);
-		put_features(&head, out->input);
+		put_names(&head, out, events, count);
+		put_features(&head, out);
 		output_put_build_ids(out->input, &head);
 		if (sink_failed(&head))
 			status = STATUS_NO_MEMORY;

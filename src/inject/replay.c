@@ -44,17 +44,42 @@ static int show_untimed(struct replay *replay, struct steer_process *process, ui
 	return got;
 }
 
+/* Sets perf right, and copies it. */
+static int put_sample(struct replay *replay, const struct perfdata_record *record,
+		      const struct perfdata_sample *sample, bool is_interpreted)
+{
+	struct steer_process *process = steer_process(&replay->steer, sample->pid);
+	if (!process)
+		return STATUS_NO_MEMORY;
+	int got = show_untimed(replay, process, sample->time_ns);
+	if (got == 0 && is_interpreted)
+		got = steer_show_interpreted(&replay->steer, process, replay->options->interpreted,
+					     sample->time_ns);
+	if (got == 0)
+		got = steer_sample(&replay->steer, record, sample);
+	if (got == 0)
+		inject_output_copy(replay->options->output, record);
+	return got;
+}
+
 static int take_sample(struct replay *replay, const struct perfdata_record *record)
 {
 	struct perfdata_sample sample;
-	replay->counts->samples++;
-	if (perfdata_decode_sample(replay->perf, record, &sample) < 0)
+	struct interpreted_taken taken;
+	if (perfdata_decode_sample(replay->perf, record, &sample) < 0) {
+		replay->counts->samples++;
+		inject_output_copy(replay->options->output, record);
 		return 0;
-	struct steer_process *process = steer_process(&replay->steer, sample.pid);
-	if (!process)
-		return STATUS_NO_MEMORY;
-	const int got = show_untimed(replay, process, sample.time_ns);
-	return got < 0 ? got : steer_sample(&replay->steer, record, &sample);
+	}
+	const int got = interpreted_take(replay->options->interpreted, record, &sample, &taken);
+	if (got < 0)
+		return got;
+	replay->counts->walk_records += taken.kind == MERGED_RECORD;
+	replay->counts->samples += taken.kind != MERGED_RECORD;
+	replay->counts->interpreted += taken.kind == MERGED_STACK;
+	if (taken.kind == MERGED_STACK)
+		return put_sample(replay, &taken.record, &taken.sample, true);
+	return taken.kind == MERGED_RECORD ? 0 : put_sample(replay, record, &sample, false);
 }
 
 static int take_fork(struct replay *replay, const struct perfdata_record *record)
@@ -94,8 +119,8 @@ static int take(void *context, const struct perfdata_record *record)
 	if (got < 0)
 		return got;
 	if (record->type == PERFDATA_SAMPLE)
-		got = take_sample(replay, record);
-	else if (record->type == PERFDATA_FORK)
+		return take_sample(replay, record);
+	if (record->type == PERFDATA_FORK)
 		got = take_fork(replay, record);
 	else if (record->type == PERFDATA_MMAP || record->type == PERFDATA_MMAP2)
 		got = take_mmap(replay, record, &dropped);
@@ -155,6 +180,7 @@ static int prepare(struct replay *replay)
 static int walk(struct replay *replay)
 {
 	struct perfdata_record record;
+	struct load *load = replay->options->load;
 	struct order *order = order_new(replay->perf, take, replay);
 	int got = order ? 0 : STATUS_NO_MEMORY;
 	perfdata_rewind(replay->perf);
@@ -163,6 +189,8 @@ static int walk(struct replay *replay)
 		    inject_output_omission(replay->perf, record.type);
 		if (record.type == PERFDATA_FINISHED_ROUND)
 			got = order_round(order);
+		else if (record.type == PERFDATA_SAMPLE)
+			got = order_put_at(order, &record, merged_time_ns(load, &record));
 		else if (omission == INJECT_COPIED)
 			got = order_put(order, &record);
 		else

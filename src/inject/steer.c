@@ -131,11 +131,41 @@ int steer_show_load(struct steer *steer, struct steer_process *process, uint32_t
 	return steer_show_code(steer, process, index, &all, time_ns);
 }
 
+int steer_show_interpreted(struct steer *steer, struct steer_process *process,
+			   const struct interpreted *interpreted, uint64_t time_ns)
+{
+	struct perfdata_new_mmap2 map = {
+		.pid = process->pid,
+		.start_avma = interpreted->start_avma,
+		.size = interpreted->size,
+		.file_off = interpreted->file_off,
+		.build_id = { interpreted->build_id, sizeof(interpreted->build_id) },
+		.path = interpreted->path,
+	};
+	uint64_t start;
+	uint64_t end;
+	const uint32_t number = steer_file_number(steer, map.path, map.start_avma, map.file_off);
+	if (number == BELIEF_NONE)
+		return STATUS_NO_MEMORY;
+	if (belief_at(process->belief, map.start_avma, &start, &end) == number)
+		return 0;
+	return steer_put(steer, process, &map, number, time_ns);
+}
+
+/* NULL: there is none. That of the walk is not in the output. */
+static const struct perfdata_event *first_event(const struct steer *steer)
+{
+	const size_t count = perfdata_event_count(steer->perf);
+	for (size_t i = 0; i < count; i++)
+		if (!merged_is_event(steer->load, i))
+			return perfdata_event(steer->perf, i);
+	return count ? perfdata_event(steer->perf, 0) : NULL;
+}
+
 /* Our records have the trailer that those of the first event have. */
 static void choose_id(struct steer *steer)
 {
-	const struct perfdata_event *event =
-	    perfdata_event_count(steer->perf) ? perfdata_event(steer->perf, 0) : NULL;
+	const struct perfdata_event *event = first_event(steer);
 	if (!event || !(event->attr.flags & PERFDATA_ATTR_SAMPLE_ID_ALL))
 		return;
 	steer->has_id = true;

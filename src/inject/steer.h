@@ -20,6 +20,7 @@
 #include "format/perfdata/writer.h"
 #include "inject/belief.h"
 #include "inject/images.h"
+#include "inject/interpreted.h"
 #include "inject/output.h"
 
 struct steer_process {
@@ -62,6 +63,10 @@ struct steer_process *steer_process(struct steer *steer, uint32_t pid);
 /* Code number `index`, unless perf has it already or somebody else owns the place. */
 int steer_show_load(struct steer *steer, struct steer_process *process, uint32_t index,
 		    uint64_t time_ns);
+
+/* The functions of interpreters, unless perf has them already. */
+int steer_show_interpreted(struct steer *steer, struct steer_process *process,
+			   const struct interpreted *interpreted, uint64_t time_ns);
 
 /* Sets perf right where it would take an address of the sample for something else. */
 int steer_sample(struct steer *steer, const struct perfdata_record *record,

@@ -1,6 +1,7 @@
 #include "format/perfdata/reader.h"
 
 #include "base/status.h"
+#include "format/frames/reader.h"
 #include "format/perfdata/records.h"
 #include "lint/lint_internal.h"
 
@@ -14,6 +15,7 @@ struct walk {
 	struct perfdata *file;
 	uint64_t record_count;
 	uint64_t sample_count;
+	uint64_t frames_count;    /* records of the walk of interpreters, which are samples, too */
 	uint64_t latest_ns;       /* of all records so far */
 	uint64_t round_latest_ns; /* before the last FINISHED_ROUND */
 	uint64_t flushed_ns;      /* before the one before it: nothing older may follow */
@@ -78,11 +80,28 @@ static bool is_jitdump_name(const char *path)
 	       strcmp(name + length - 5, ".dump") == 0;
 }
 
+/* What the walk of interpreters wrote, as samples of an event of its own. */
+static void take_sample(struct walk *walk, const struct perfdata_record *record)
+{
+	struct perfdata_sample sample;
+	struct frames_record frames;
+	const bool is_known = perfdata_decode_sample(walk->file, record, &sample) == 0;
+	if (!is_known ||
+	    strcmp(perfdata_event(walk->file, sample.event)->name, FRAMES_EVENT_NAME) != 0) {
+		walk->sample_count++;
+		return;
+	}
+	walk->frames_count++;
+	const int got = frames_read(&frames, sample.raw);
+	if (got < 0)
+		lint_tell(walk->lint, got == STATUS_UNSUPPORTED ? LINT_UNKNOWN : LINT_RECORD,
+			  at_record(record), "frames of an interpreter: %s", status_text(got));
+}
+
 /* Decodes what loading a recording would: the reader keeps what is wrong with it. */
 static void decode(struct walk *walk, const struct perfdata_record *record)
 {
 	union {
-		struct perfdata_sample sample;
 		struct perfdata_mmap mmap;
 		struct perfdata_comm comm;
 		struct perfdata_task task;
@@ -93,8 +112,7 @@ static void decode(struct walk *walk, const struct perfdata_record *record)
 	} as;
 	switch (record->type) {
 	case PERFDATA_SAMPLE:
-		walk->sample_count++;
-		(void)perfdata_decode_sample(walk->file, record, &as.sample);
+		take_sample(walk, record);
 		break;
 	case PERFDATA_MMAP:
 	case PERFDATA_MMAP2:
@@ -173,6 +191,9 @@ int lint_perfdata(struct lint *lint, struct bytes file)
 	tell_problems(&walk);
 	sink_printf(&lint->contents, "%" PRIu64 " records, %" PRIu64 " samples", walk.record_count,
 		    walk.sample_count);
+	if (walk.frames_count)
+		sink_printf(&lint->contents, ", %" PRIu64 " of frames of interpreters",
+			    walk.frames_count);
 	perfdata_close(walk.file);
 	return got;
 }

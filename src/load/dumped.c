@@ -162,7 +162,7 @@ static int follow(struct load *load, const struct scan *scan, size_t offset, enu
 		if (!frame)
 			return STATUS_NO_MEMORY;
 		*frame = frame_at(scan, offset);
-		if (!load->options.lines)
+		if (!stacks_have_lines(load))
 			frame->position = 0;
 		const uint64_t previous =
 		    word_at(scan, offset + scan->runtime->slot.frame_previous);

@@ -39,6 +39,7 @@ struct load_options {
 	bool in_order;       /* load_samples() will be called */
 	bool keep_code;      /* what code.h tells will be asked for */
 	bool lines;          /* give frames their source lines */
+	bool walked_lines;   /* and those that the walk of an interpreter found, at least */
 	bool inlines;        /* and frames to functions that were inlined there */
 	bool native_frames;  /* show what interprets, too, where the frames it runs are known */
 	/* Stacks with functions of a runtime have nothing else: what those call counts for them. */

@@ -206,6 +206,7 @@ struct load {
 	struct dumped *dumped;       /* NULL: no stack was copied that may have them */
 	bool has_outputs;            /* some event may be theirs */
 	size_t events_seen;          /* of those that were asked whether they are */
+	struct idmap walk_events;    /* those that had some: 1 */
 	/* While samples are walked. */
 	struct profile *profile;
 	struct chain_cache *chains;
@@ -340,7 +341,13 @@ int load_chain(struct load *load, const struct perfdata_sample *sample, uint32_t
 	       uint32_t *stack);
 void load_chains_free(struct load *load);
 
-/* samples.c: by how much the stack's leaf, which is early, was announced after `time_ns`. */
+/* samples.c: around a walk over the samples, which fills the profile. The end returns `result`, or
+ * STATUS_NO_MEMORY.
+ */
+int load_walk_begin(struct load *load, struct profile *profile);
+int load_walk_end(struct load *load, int result);
+
+/* By how much the stack's leaf, which is early, was announced after `time_ns`. */
 void load_count_early(struct load *load, uint32_t stack, uint64_t time_ns);
 
 /* piece.c: keeps what the options need of it. */

@@ -133,7 +133,7 @@ static int sum_up(struct load *load, const struct perfdata_record *record)
 }
 
 /* The tables that a walk fills are the profile's and the caches'; one walk at a time. */
-static int begin(struct load *load, struct profile *profile)
+int load_walk_begin(struct load *load, struct profile *profile)
 {
 	load->profile = profile;
 	vector_clear(&load->origins.items);
@@ -157,7 +157,7 @@ static int begin(struct load *load, struct profile *profile)
 	return 0;
 }
 
-static int end(struct load *load, int result)
+int load_walk_end(struct load *load, int result)
 {
 	if (result >= 0 && naming_number_versions(load) < 0)
 		result = STATUS_NO_MEMORY;
@@ -177,13 +177,13 @@ static int end(struct load *load, int result)
 int load_profile(struct load *load, struct profile *profile)
 {
 	struct perfdata_record record;
-	int got = begin(load, profile);
+	int got = load_walk_begin(load, profile);
 	while (got == 0 && (got = perfdata_next(load->perf, &record)) > 0)
 		got = record.type == PERFDATA_SAMPLE ? sum_up(load, &record) : 0;
 	/* What a broken end hides was told by the first walk. */
 	if (got != STATUS_NO_MEMORY)
 		got = tally_finish(load);
-	return end(load, got);
+	return load_walk_end(load, got);
 }
 
 /* The receiver of samples in time order. */
@@ -231,7 +231,7 @@ int load_samples(struct load *load, struct profile *profile,
 	struct receiver receiver = { .load = load, .each = each, .context = context };
 	struct perfdata_record record;
 	struct order *order = NULL;
-	int got = begin(load, profile);
+	int got = load_walk_begin(load, profile);
 	if (got == 0 && !load->samples_are_sorted)
 		order = order_new(load->perf, give, &receiver);
 	if (got == 0 && !load->samples_are_sorted && !order)
@@ -246,5 +246,5 @@ int load_samples(struct load *load, struct profile *profile,
 	if (got == 0 && order)
 		got = order_flush(order);
 	order_free(order);
-	return end(load, got);
+	return load_walk_end(load, got);
 }

@@ -69,12 +69,22 @@ bool stacks_is_record(const struct load *load, const struct perfdata_sample *sam
 		strcmp(perfdata_event(load->perf, sample->event)->name, FRAMES_EVENT_NAME) == 0);
 }
 
+bool stacks_is_event(const struct load *load, size_t event)
+{
+	return is_output(load, event) &&
+	       (idmap_get(&load->walk_events, event) ||
+		strcmp(perfdata_event(load->perf, event)->name, FRAMES_EVENT_NAME) == 0);
+}
+
 static bool read_record(struct load *load, const struct perfdata_record *record,
-			struct frames_record *frames)
+			struct frames_record *frames, size_t *event)
 {
 	struct perfdata_sample sample;
-	return has_output(load) && perfdata_decode_sample(load->perf, record, &sample) == 0 &&
-	       stacks_is_record(load, &sample) && frames_read(frames, sample.raw) == 0;
+	if (!has_output(load) || perfdata_decode_sample(load->perf, record, &sample) < 0 ||
+	    !stacks_is_record(load, &sample) || frames_read(frames, sample.raw) < 0)
+		return false;
+	*event = sample.event;
+	return true;
 }
 
 static struct stacks *make(struct load *load)
@@ -123,8 +133,13 @@ static int keep_definition(struct stacks *stacks, const struct frames_record *re
 int stacks_define(struct load *load, const struct perfdata_record *record)
 {
 	struct frames_record frames;
-	if (!read_record(load, record, &frames))
+	size_t event;
+	if (!read_record(load, record, &frames, &event))
 		return 0;
+	uint32_t *is_known = idmap_put(&load->walk_events, event);
+	if (!is_known)
+		return STATUS_NO_MEMORY;
+	*is_known = 1;
 	return stacks_define_told(load, &frames);
 }
 
@@ -168,7 +183,7 @@ static int keep(struct load *load, const struct frames_record *record, struct wa
 		struct walk_frame *frame = &to->frames.items[i];
 		*frame = frames_at(record, i);
 		/* Where nobody asks for lines, one word for all places keeps chains few. */
-		if (!load->options.lines)
+		if (!stacks_have_lines(load))
 			frame->position = 0;
 	}
 	to->frames.count = stack->frame_count;
@@ -249,10 +264,28 @@ bool stacks_take(struct load *load, const struct perfdata_sample *sample,
 	return found->count;
 }
 
+bool stacks_wait_for(const struct load *load, const struct perfdata_sample *sample,
+		     bool *has_frames)
+{
+	bool is_there = false;
+	*has_frames = false;
+	if (!load->stacks)
+		return false;
+	const struct waiting *set = set_of(load->stacks, sample->tid);
+	for (size_t i = 0; i < WAYS; i++) {
+		if (!is_of(&set[i], sample))
+			continue;
+		is_there = true;
+		*has_frames |= set[i].item.frame_count > 0;
+	}
+	return is_there;
+}
+
 uint64_t stacks_time_ns(struct load *load, const struct perfdata_record *record)
 {
 	struct frames_record frames;
-	if (read_record(load, record, &frames) && frames.head.kind == WALK_STACK &&
+	size_t event;
+	if (read_record(load, record, &frames, &event) && frames.head.kind == WALK_STACK &&
 	    frames.stack.time_ns)
 		return frames.stack.time_ns;
 	return perfdata_record_time_ns(load->perf, record);
@@ -288,6 +321,7 @@ void stacks_forget(struct load *load)
 void stacks_free(struct load *load)
 {
 	struct stacks *stacks = load->stacks;
+	idmap_clear(&load->walk_events);
 	if (!stacks)
 		return;
 	for (size_t i = 0; i < (size_t)SETS * WAYS; i++)

@@ -50,6 +50,19 @@ int stacks_keep(struct load *load, const struct perfdata_sample *sample);
 bool stacks_take(struct load *load, const struct perfdata_sample *sample,
 		 struct stacks_found *found);
 
+/* True where stacks_take() will find some; says in *has_frames whether any has a frame. */
+bool stacks_wait_for(const struct load *load, const struct perfdata_sample *sample,
+		     bool *has_frames);
+
+/* True for an event whose samples are, or may be, records of the walk. */
+bool stacks_is_event(const struct load *load, size_t event);
+
+/* Are their frames to have lines? */
+static inline bool stacks_have_lines(const struct load *load)
+{
+	return load->options.lines || load->options.walked_lines;
+}
+
 /* The time to put a sample record in order by: a stack goes where its sample does. */
 uint64_t stacks_time_ns(struct load *load, const struct perfdata_record *record);
 

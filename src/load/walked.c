@@ -93,6 +93,7 @@ static int make_frame(struct load *load, const struct frames_code *code, int32_t
 		.function = function_of(load, code),
 		.object_path =
 		    *code->file ? profile_intern(load, code->file) : no_file(load, code->language),
+		.is_interpreted = true,
 	};
 	if (frame.function == INTERN_NONE)
 		return STATUS_NO_MEMORY;
@@ -123,6 +124,7 @@ static int make_unknown(struct load *load, const struct walk_frame *at, uint8_t 
 		.object_path = no_file(load, language),
 		.trust = PROFILE_UNKNOWN,
 		.reason = profile_intern(load, "its code was never told of"),
+		.is_interpreted = true,
 	};
 	return load_put_frame(load, &frame, 0, id);
 }
@@ -135,7 +137,7 @@ int walked_frame(struct load *load, const struct stacks_item *item, const struct
 	if (!load->walked)
 		return STATUS_NO_MEMORY;
 	const struct frames_code *code = stacks_code(load, item, frame);
-	const int32_t line = code && load->options.lines ? frames_code_line(code, frame) : 0;
+	const int32_t line = code && stacks_have_lines(load) ? frames_code_line(code, frame) : 0;
 	const uint64_t number = code ? code->number : UINT32_MAX - item->language;
 	uint32_t *known = idmap_put(&load->walked->frames, number << 32 | (uint32_t)line);
 	if (!known)

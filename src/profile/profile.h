@@ -83,7 +83,8 @@ struct profile_frame {
 	uint8_t trust; /* enum profile_trust */
 	bool is_kernel;
 	bool is_jit;
-	bool has_offset; /* false where there is no symbol */
+	bool has_offset;     /* false where there is no symbol */
+	bool is_interpreted; /* of a language, found by the walk: it has no address of its own */
 };
 
 /* Leaf first. */

@@ -24,8 +24,9 @@
 struct agreement {
 	size_t samples;
 	size_t addresses;
-	size_t codes; /* of them: code */
-	size_t files; /* mapped files */
+	size_t codes;       /* of them: code */
+	size_t files;       /* mapped files */
+	size_t interpreted; /* functions of interpreters */
 	size_t mappings;
 	size_t disorder;     /* samples older than the one before */
 	bool gave_up;        /* without memory, or the model would have become too large */

@@ -240,4 +240,5 @@ def case_annotate():
         assert found and float(found[1]) > 20, text
 
 
-globals()[f"case_{sys.argv[2]}"](*sys.argv[3:])
+if __name__ == "__main__":
+    globals()[f"case_{sys.argv[2]}"](*sys.argv[3:])

@@ -227,9 +227,9 @@ void recording_put_sample(struct recording *r, const struct recording_what *what
 		put_branches(out, what);
 	if (what->stack)
 		put_stack(out, what->stack, r->is_arm64);
-	if (r->sample_type & PERF_SAMPLE_REGS_USER)
+	if (!what->stack && r->sample_type & PERF_SAMPLE_REGS_USER)
 		sink_u64(out, 0); /* none */
-	if (r->sample_type & PERF_SAMPLE_STACK_USER)
+	if (!what->stack && r->sample_type & PERF_SAMPLE_STACK_USER)
 		sink_u64(out, 0);
 	const uint16_t size = (uint16_t)(out->size - at);
 	memcpy(out->data + at + 6, &size, sizeof(size));

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""What stock perf shows of interpreted functions, in injected recordings of real programs.
+
+    inject_interpreted_test.py POLYPERF stacks LANGUAGE STACKS [TOY]
+    inject_interpreted_test.py POLYPERF compiled | pipe | record | report | annotate
+
+stacks: every frame of every sample is what `polyperf script` shows of the recording.
+compiled: the same where functions of PHP are compiled, too.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+import injected
+import interpreted
+import live
+import merge_test
+import polyperf
+import stock
+
+SECONDS = "2"
+PROGRAMS = merge_test.PROGRAMS
+
+
+def command_of(language):
+    program = PROGRAMS / f"callers.{merge_test.SUFFIXES[language]}"
+    return ["--", merge_test.interpreter(language, None), str(program), SECONDS]
+
+
+def record(program, place, command, *options, auto="--no-auto"):
+    path = place.out / "recording.data"
+    words = [program, "record", "--interpreters=walk", auto, "-F", "997", *options, "-o", path, *command]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=240,
+                          cwd=place.cwd, env=place.environment)
+    print(done.stderr.strip())
+    if done.returncode and re.search("CAP_BPF|built without|Linux 5.17|perf_event_open", done.stderr):
+        polyperf.skip("the walk cannot be had")
+    assert done.returncode == 0, done.returncode
+    return path
+
+
+def wanted_of(program, recording, *options):
+    return interpreted.read(polyperf.run(program, "script", "--no-inline", "--ns", "-i", recording,
+                                         "-F", interpreted.FIELDS, *options).stdout)
+
+
+def seen_by(perf, recording, *options):
+    return interpreted.read(perf.run("script", "--no-inline", "--max-stack", "1024", "--ns", "-i", recording,
+                                     "-F", interpreted.FIELDS, *options).stdout)
+
+
+def hold(program, place, recording, target, *options, unwinds=False):
+    """Stock perf on the one against ourselves on the other."""
+    counts, faults = interpreted.compare(seen_by(stock.Perf(place.root), target, *options),
+                                         wanted_of(program, recording, *options), unwinds)
+    print(dict(counts))
+    for fault, count in faults.most_common(20):
+        print(f"{count} times {fault}")
+    assert not faults, f"{faults.total()} differences"
+    assert counts["samples"] > 100, "hardly a sample"
+    return counts
+
+
+def inject(program, place, recording, *options):
+    return injected.inject(program, recording, place.out / "injected.data", *options)
+
+
+def case_stacks(program, place, language, stacks, toy=None):
+    if language == "toy":  # the first seconds of a command that names no interpreter are missing
+        process = place.start(toy, PROGRAMS / "callers.toy", "60")
+        try:
+            recording = record(program, place, ["-p", process.pid, "--duration", "4"], "-g", stacks)
+        finally:
+            process.kill()
+            process.communicate()
+    else:
+        recording = record(program, place, command_of(language), "-g", stacks)
+    target = inject(program, place, recording)
+    # Without callers perf has one frame a sample.
+    options = ["-G"] if stacks == "no" else []
+    counts = hold(program, place, recording, target, *options, unwinds="dwarf" in stacks)
+    # Most of Ruby's evaluator has no symbol: without callers nothing says that it is one.
+    share = 0 if (language, stacks) == ("ruby", "no") else 0.1 if stacks == "no" else 0.8
+    assert counts["in an interpreter"] > share * counts["samples"]
+    # Functions in C have none.
+    assert counts["with a line"] > 0.6 * counts["interpreted"]
+    assert counts["damaged"] <= 0.01 * counts["samples"]
+    # What we read in it ourselves is the same again.
+    again, faults = interpreted.compare(wanted_of(program, target, *options), seen_by(
+        stock.Perf(place.root), target, *options), "dwarf" in stacks)
+    print(dict(again), dict(faults))
+    assert not faults
+
+
+def case_compiled(program, place):
+    recording = record(program, place, command_of("php"), "-g", "dwarf,32768", auto="--interpreters=walk")
+    target = inject(program, place, recording)
+    counts = hold(program, place, recording, target, unwinds=True)
+    assert counts["interpreted"] > 200
+    if not counts["compiled"]:
+        polyperf.skip("nothing was compiled")
+
+
+def case_pipe(program, place):
+    recording = record(program, place, command_of("python"), "-g", "fp")
+    target = place.out / "injected.data"
+    command = f"{program} inject -q -i - -o - < {recording} > {target}"
+    subprocess.run(["sh", "-c", command], check=True, env=injected.environment(place.root))
+    counts = hold(program, place, recording, target)
+    assert counts["in an interpreter"] > 0.8 * counts["samples"]
+
+
+def case_record(program, place):
+    recording = record(program, place, command_of("python"), "-g", "fp", "--inject")
+    counts = hold(program, place, recording, recording.with_name("recording.injected.data"))
+    assert counts["in an interpreter"] > 0.8 * counts["samples"]
+
+
+def case_report(program, place):
+    """The rows of perf's report, its call graph, and no event of ours."""
+    recording = record(program, place, command_of("python"), "-g", "fp")
+    target = inject(program, place, recording)
+    perf = stock.Perf(place.root)
+    assert "polyperf:" not in perf.run("evlist", "-i", target).stdout
+    assert "polyperf:" in perf.run("evlist", "-i", recording).stdout
+    text = perf.run("script", "-i", target).stdout
+    assert "BPF output" not in text and "polyperf:frames" not in text
+    graph = perf.run("report", "-i", target, "--stdio", "-g", "caller,srcline", "--no-children").stdout
+    assert re.search(r"\[\.\] größe", graph), graph[:2000]
+    assert re.search(r"<module> callers\.py:54", graph), graph[:4000]
+    lines = perf.run("report", "-i", target, "--stdio", "-g", "none", "--no-children", "--sort",
+                     "sym,srcline").stdout
+    assert re.search(r"größe +callers\.py:9\b", lines), lines
+    own = polyperf.run(program, "lint", recording).stdout
+    assert re.search(r"[1-9]\d* samples, [1-9]\d* of frames of interpreters", own), own
+
+
+def case_annotate(program, place):
+    """There is nothing to disassemble but what does nothing; its lines are those of the function."""
+    recording = record(program, place, command_of("python"), "-g", "no")
+    target = inject(program, place, recording)
+    text = stock.Perf(place.root).run("annotate", "-i", target, "--stdio", "-l", "größe").stdout
+    print(text[:3000])
+    assert "nop" in text
+    assert "callers.py:9" in text
+
+
+def main(program, case, *arguments):
+    reason = live.why_no_sampling()
+    if reason:
+        polyperf.skip(reason)
+    with live.place() as place:
+        globals()[f"case_{case}"](program, place, *arguments)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:])
