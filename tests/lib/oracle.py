@@ -234,6 +234,20 @@ def jitdump_records(data):
         at += size
 
 
+def part_of_jitdump(data, indices):
+    """The dump without the loads of other code indices, and without what belongs to those alone:
+    the records from the load before to theirs.
+    """
+    at = struct.unpack_from("<I", data, 8)[0]
+    kept, pending = [data[:at]], []
+    for kind, time, body in jitdump_records(data):
+        pending.append(struct.pack("<IIQ", kind, len(body) + 16, time) + body)
+        if kind == 0:
+            kept += pending if read_load(time, body).index in indices else []
+            pending = []
+    return b"".join(kept + pending)
+
+
 def read_load(time, body):
     start, length, index = struct.unpack_from("<QQQ", body, 16)
     end_of_name = body.index(b"\0", 40)
