@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 
 import oracle
 import polyperf
@@ -31,6 +32,61 @@ def why_no_sampling():
         return f"perf_event_open: {os.strerror(ctypes.get_errno())}"
     os.close(fd)
     return None
+
+
+PATIENCE = 120  # seconds; a busy machine is no fault
+
+
+def wait_until(what, condition):
+    """What the condition returns, once that is true."""
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        if time.monotonic() > end:
+            polyperf.fail(f"waited in vain: {what}")
+        time.sleep(0.02)
+    return found
+
+
+def cpu_seconds(pid):
+    """What a process has spent so far; 0 when there is none."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def child_of(pid, name):
+    """The process of that name among the descendants of pid, once it is there."""
+    def find():
+        todo = [pid]
+        while todo:
+            for task in pathlib.Path(f"/proc/{todo.pop()}/task").glob("*/children"):
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    for child in map(int, task.read_text().split()):
+                        if pathlib.Path(f"/proc/{child}/exe").resolve().name.startswith(name):
+                            return child
+                        todo.append(child)
+        return None
+    return wait_until(f"no {name} was started", find)
+
+
+def is_sampling(recorder):
+    """Whether a process has perf events open."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError, NotADirectoryError):
+        return any(os.readlink(link) == "anon_inode:[perf_event]"
+                   for link in pathlib.Path(f"/proc/{recorder.pid}/fd").iterdir())
+    return False
+
+
+def let_run(recorder, pid, seconds):
+    """Waits until the process has spent so much time of the processor while it was recorded, however
+    long that takes.
+    """
+    wait_until("nothing is recorded", lambda: is_sampling(recorder) or recorder.poll() is not None)
+    start = cpu_seconds(pid)
+    wait_until(f"process {pid} hardly runs", lambda: cpu_seconds(pid) - start >= seconds
+               or recorder.poll() is not None)
 
 
 class Place:

@@ -176,10 +176,10 @@ while time.monotonic() < end:
     try:
         time.sleep(0.5)
         # The period of cpu-clock is CPU time: twice as many samples, twice as much time.
-        before = cpu_seconds(target.pid)
+        before = live.cpu_seconds(target.pid)
         recording, samples, lost = record(program, place, "-p", target.pid, "-e", "task-clock:uk",
                                           "-c", "200000", "--duration", "2")
-        spent = cpu_seconds(target.pid) - before
+        spent = live.cpu_seconds(target.pid) - before
         faults = stock_faults(recording, samples, mapped=("libc",))
         counted = (samples + lost) * 200000e-9
         if counted > spent * 1.2 + 0.1:
@@ -188,11 +188,6 @@ while time.monotonic() < end:
     finally:
         target.kill()
         target.communicate()
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def forks(program, place):

@@ -21,6 +21,8 @@ import polyperf
 
 WORK_JS = HERE / "workloads" / "work.js"
 FREQUENCY = ("-F", "1999", "-g", "fp")
+ENOUGH = 1.5  # seconds of the processor: some 3000 samples
+FOR_LONG = "300"  # what runs until it is ended
 
 
 def tool(name):
@@ -92,7 +94,7 @@ def unwritable(program, place):
     return faults
 
 
-def finish(process, timeout=60):
+def finish(process, timeout=live.PATIENCE):
     """Its output and errors; the test fails if it does not end."""
     try:
         output, errors = process.communicate(timeout=timeout)
@@ -103,26 +105,12 @@ def finish(process, timeout=60):
     return output, errors
 
 
-def child_of(pid, name):
-    """The process of that name among the descendants of pid, once it is there."""
-    for _ in range(200):
-        todo = [pid]
-        while todo:
-            for task in pathlib.Path(f"/proc/{todo.pop()}/task").glob("*/children"):
-                for child in map(int, task.read_text().split()):
-                    if pathlib.Path(f"/proc/{child}/exe").resolve().name.startswith(name):
-                        return child
-                    todo.append(child)
-        time.sleep(0.05)
-    polyperf.fail(f"no {name} was started")
-
-
 def interrupt(program, place):
     """Ctrl-C on a terminal: the signal goes to the whole process group."""
     recording = place.out / "recording.data"
     process = place.start(program, "record", *FREQUENCY, "-o", recording, "--", tool("node"), WORK_JS,
-                          "30", start_new_session=True)
-    time.sleep(2.5)
+                          FOR_LONG, start_new_session=True)
+    live.let_run(process, live.child_of(process.pid, "node"), ENOUGH)
     os.killpg(process.pid, signal.SIGINT)
     finish(process)
     return [*live.whole_file_faults(program, recording, minimum=500),
@@ -133,9 +121,10 @@ def interrupt(program, place):
 def terminated(program, place):
     """SIGTERM to polyperf alone; the program it started must not be left running."""
     recording = place.out / "recording.data"
-    process = place.start(program, "record", *FREQUENCY, "-o", recording, "--", tool("node"), WORK_JS, "8")
-    node = child_of(process.pid, "node")
-    time.sleep(2)
+    process = place.start(program, "record", *FREQUENCY, "-o", recording, "--", tool("node"), WORK_JS,
+                          FOR_LONG)
+    node = live.child_of(process.pid, "node")
+    live.let_run(process, node, ENOUGH)
     process.send_signal(signal.SIGTERM)
     finish(process)
     faults = live.whole_file_faults(program, recording, minimum=300)
@@ -152,9 +141,10 @@ def terminated(program, place):
 def killed(program, place):
     """The target dies by SIGKILL in the middle of whatever it was writing."""
     recording = place.out / "recording.data"
-    process = place.start(program, "record", *FREQUENCY, "-o", recording, "--", tool("node"), WORK_JS, "30")
-    node = child_of(process.pid, "node")
-    time.sleep(2.5)
+    process = place.start(program, "record", *FREQUENCY, "-o", recording, "--", tool("node"), WORK_JS,
+                          FOR_LONG)
+    node = live.child_of(process.pid, "node")
+    live.let_run(process, node, ENOUGH)
     os.kill(node, signal.SIGKILL)
     finish(process)
     return [*live.whole_file_faults(program, recording, minimum=500),
@@ -168,7 +158,7 @@ def attached(program, place, seconds, until):
                          WORK_JS, seconds)
     map_path = pathlib.Path(f"/tmp/perf-{target.pid}.map")
     try:
-        time.sleep(1)
+        live.wait_until("no map", map_path.exists)
         recording = place.out / "recording.data"
         process = place.start(program, "record", *FREQUENCY, "-o", recording, "-p", target.pid,
                               start_new_session=True)
@@ -188,17 +178,21 @@ def attached(program, place, seconds, until):
 def attach(program, place):
     """-p, ended by Ctrl-C; the process goes on."""
     def until(process, target):
-        time.sleep(2.5)
+        live.let_run(process, target.pid, ENOUGH)
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
+        process.wait(timeout=live.PATIENCE)
         if target.poll() is not None:
             polyperf.fail("the process that was looked at has ended")
-    return attached(program, place, "30", until)
+    return attached(program, place, FOR_LONG, until)
 
 
 def attach_exit(program, place):
     """-p, ended by the end of the process."""
-    return attached(program, place, "4", lambda process, target: target.wait(timeout=60))
+    def until(process, target):
+        live.let_run(process, target.pid, ENOUGH)
+        target.send_signal(signal.SIGTERM)
+        target.wait(timeout=live.PATIENCE)
+    return attached(program, place, FOR_LONG, until)
 
 
 CASES = {"pidns": pidns, "shells": shells, "npx": npx, "unwritable": unwritable, "interrupt": interrupt,
