@@ -334,12 +334,18 @@ struct walk_ruby {
 	uint16_t string_embedded;
 	uint16_t method_definition; /* of a method entry */
 	uint16_t definition_function;
-	uint16_t zero16;
-	uint32_t string_elsewhere; /* flag */
-	uint32_t string_length_mask;
+	uint16_t context_thread;     /* of a context: its thread; 0: not asked */
+	uint32_t string_elsewhere;   /* flag */
+	uint32_t string_length_mask; /* of embedded ones; 0: at string_length as well */
 	uint32_t string_length_shift;
 	uint32_t array_is_embedded; /* flag */
-	uint64_t zero[4];
+	/* What proves that the context is the thread's: where a Ruby thread has its context,
+	 * and its pthread (2.7, whose context is of the thread that holds the lock). 0: not asked.
+	 */
+	uint16_t thread_context;
+	uint16_t thread_id;
+	uint32_t zero32;
+	uint64_t zero[3];
 };
 _Static_assert(sizeof(struct walk_ruby) == 96, "shared with the kernel side");
 
@@ -373,13 +379,22 @@ struct walk_perl {
 	uint8_t type_eval;
 	uint8_t eval_is_block; /* flag of type */
 	uint8_t cv_type;       /* of values that are code */
-	uint8_t zero8[2];
+	/* Of the body, 64 bits: how many words, less one, the table has in front of what
+	 * stash_name and stash_name_count are offsets in; 0: they are in the body.
+	 */
+	uint16_t stash_max;
 	uint16_t interpreter_op; /* PL_op */
 	uint16_t op_type;        /* 9 bits */
 	uint16_t op_call;        /* the type of calls ... */
 	uint16_t op_statement;   /* ... and those of the beginnings of statements */
 	uint16_t op_statement_debug;
-	uint64_t zero[4];
+	/* Of builds without threads, whose variables are the program's own and whose statements
+	 * have a symbol (GV) that is named after the file; 0: those of the thread's state.
+	 */
+	uint64_t cop_avma;
+	uint64_t stack_avma;
+	uint64_t op_avma;
+	uint64_t zero;
 };
 _Static_assert(sizeof(struct walk_perl) == 96, "shared with the kernel side");
 

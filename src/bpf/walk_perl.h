@@ -8,7 +8,11 @@
 #include "bpf/walk_define.h"
 
 enum {
-	PERL_FLAGS_OFF = 12, /* of any value; its first word leads to its body */
+	PERL_FLAGS_OFF = 12,       /* of any value; its first word leads to its body */
+	PERL_ARRAY_OFF = 16,       /* ... and this to the array of a table */
+	PERL_HAS_AUX = 0x02000000, /* flag of tables that have more behind their array */
+	PERL_MAX_LIMIT = 1 << 24,
+	PERL_FILE_PREFIX = 2, /* the symbol of a file is called "_<" and the file */
 	PERL_TYPE_MASK = 0xff,
 	PERL_INDEX_LIMIT = 1 << 24,
 	PERL_OP_MASK = 511, /* of an operation's type */
@@ -25,6 +29,25 @@ WALK_INLINE void walk_perl_name(struct walk *walk, uint32_t *at, enum walk_text_
 		walk_text_unread(walk, index);
 }
 
+/* What a package's table has besides its entries: in its body, or behind its array. */
+WALK_INLINE bool walk_perl_aux(const struct walk *walk, uint64_t stash, uint64_t *aux)
+{
+	const struct walk_perl *perl = &walk->runtime->perl;
+	uint32_t flags;
+	uint64_t array;
+	uint64_t max;
+	if (!walk_read_word(aux, stash))
+		return false;
+	if (!perl->stash_max)
+		return true;
+	if (walk_read(&flags, sizeof(flags), stash + PERL_FLAGS_OFF) || !(flags & PERL_HAS_AUX) ||
+	    !walk_read_word(&array, stash + PERL_ARRAY_OFF) ||
+	    !walk_read_word(&max, *aux + perl->stash_max) || max > PERL_MAX_LIMIT)
+		return false;
+	*aux = array + 8 * (max + 1);
+	return true;
+}
+
 /* The package: a name, or a list of names of which the first counts. */
 WALK_INLINE void walk_perl_package(struct walk *walk, uint32_t *at, uint64_t stash)
 {
@@ -32,7 +55,7 @@ WALK_INLINE void walk_perl_package(struct walk *walk, uint32_t *at, uint64_t sta
 	uint64_t body;
 	uint64_t name;
 	uint32_t count;
-	if (!walk_read_word(&body, stash) || !walk_read_word(&name, body + perl->stash_name) ||
+	if (!walk_perl_aux(walk, stash, &body) || !walk_read_word(&name, body + perl->stash_name) ||
 	    walk_read(&count, sizeof(count), body + perl->stash_name_count) ||
 	    (name && count && !walk_read_word(&name, name)))
 		walk_text_unread(walk, WALK_TEXT_OWNER);
@@ -76,18 +99,35 @@ WALK_INLINE uint32_t walk_perl_line(const struct walk *walk, uint32_t *line)
 		   : WALK_FRAME_IS_LINE | WALK_FRAME_NO_POSITION;
 }
 
+/* The text of a statement's file; 0 where it has none. */
+WALK_INLINE bool walk_perl_file(const struct walk *walk, uint64_t cop, uint64_t *file)
+{
+	const struct walk_perl *perl = &walk->runtime->perl;
+	uint64_t body;
+	*file = 0;
+	if (!cop)
+		return true;
+	if (!walk_read_word(file, cop + perl->cop_file))
+		return false;
+	if (!perl->cop_avma || !*file)
+		return true;
+	if (!walk_read_word(&body, *file) || !walk_read_word(file, body + perl->gv_name))
+		return false;
+	*file += perl->name_text + PERL_FILE_PREFIX;
+	return true;
+}
+
 /* What is outside of subroutines is known by its file: each statement has its own copy of the
  * name.
  */
 WALK_INLINE long walk_perl_toplevel(struct walk *walk)
 {
-	const struct walk_perl *perl = &walk->runtime->perl;
 	struct walk_space *space = walk->space;
 	uint64_t file = 0;
 	uint32_t line;
 	const uint32_t flags = walk_perl_line(walk, &line);
 	struct walk_key key = walk_key(walk, 0, 0);
-	if (walk->carried_avma && !walk_read_word(&file, walk->carried_avma + perl->cop_file))
+	if (!walk_perl_file(walk, walk->carried_avma, &file))
 		return walk_end(walk, WALK_END_READ_CODE);
 	if (file) {
 		for (int i = 0; i < WALK_CODE_WORDS; i++)
@@ -111,6 +151,12 @@ WALK_INLINE long walk_perl_toplevel(struct walk *walk)
 	return ended;
 }
 
+/* Where a variable of the interpreter is. */
+WALK_INLINE uint64_t walk_perl_variable(const struct walk *walk, uint64_t own_avma, uint32_t offset)
+{
+	return own_avma ? own_avma : walk->state_avma + offset;
+}
+
 /* The innermost subroutine was entered, but its first statement has not begun: the statement
  * that the interpreter is at is the caller's. In recursion both may be the same one; so look at
  * the operation, too.
@@ -122,7 +168,7 @@ WALK_INLINE bool walk_perl_is_entering(const struct walk *walk, uint64_t caller)
 	uint16_t type;
 	if (walk->space->stack.frame_count || caller != walk->carried_avma)
 		return false;
-	if (!walk_read_word(&op, walk->state_avma + perl->interpreter_op) ||
+	if (!walk_read_word(&op, walk_perl_variable(walk, perl->op_avma, perl->interpreter_op)) ||
 	    walk_read(&type, sizeof(type), op + perl->op_type))
 		return true;
 	type &= PERL_OP_MASK;
@@ -163,19 +209,16 @@ WALK_INLINE bool walk_perl_stack(struct walk *walk, uint64_t stack)
 	       walk_read(&walk->index, sizeof(walk->index), stack + perl->stack_index) == 0;
 }
 
-WALK_INLINE long walk_perl_previous(struct walk *walk)
+/* The stack below; *is_root where there is none. */
+WALK_INLINE long walk_perl_previous(struct walk *walk, bool *is_root)
 {
 	const struct walk_perl *perl = &walk->runtime->perl;
 	uint64_t previous;
 	if (!walk_read_word(&previous, walk->end_avma + perl->stack_previous))
 		return walk_end(walk, WALK_END_READ_FRAME);
-	if (!previous) {
-		const long ended = walk_perl_toplevel(walk);
-		if (ended)
-			return ended;
-		walk_end_activation(walk);
-		return walk_end(walk, WALK_END_ROOT);
-	}
+	*is_root = !previous;
+	if (!previous)
+		return 0;
 	/* A loop of its own runs what is called by sort, by tied variables and so on. */
 	walk_end_activation(walk);
 	return walk_perl_stack(walk, previous) ? 0 : walk_end(walk, WALK_END_READ_FRAME);
@@ -185,26 +228,35 @@ static long walk_perl_step(uint32_t index, void *context)
 {
 	struct walk *walk = context;
 	const struct walk_perl *perl = &walk->runtime->perl;
-	long ended = 0;
+	bool is_root = false;
+	uint8_t type = 0;
+	uint64_t caller = 0;
 	(void)index;
-	if (walk->index < 0 || walk->index > PERL_INDEX_LIMIT)
-		return walk_perl_previous(walk);
-	if (!walk_read_frame(walk, perl->context_bytes,
-			     walk->at_avma + (uint64_t)walk->index * perl->context_bytes))
-		return walk_end(walk, WALK_END_READ_FRAME);
-	walk->index--;
-	const uint8_t type = walk_frame_byte(walk, perl->context_type);
-	const uint64_t caller = walk_frame_word(walk, perl->context_cop);
-	const uint64_t cv = walk_frame_word(walk, perl->context_cv);
-	if ((type & perl->type_mask) == perl->type_sub ||
-	    (type & perl->type_mask) == perl->type_format)
-		ended = walk_perl_sub(walk, cv, caller);
-	else if ((type & perl->type_mask) == perl->type_eval && !(type & perl->eval_is_block))
+	if (walk->index < 0 || walk->index > PERL_INDEX_LIMIT) {
+		const long ended = walk_perl_previous(walk, &is_root);
+		if (!is_root)
+			return ended;
+	} else {
+		if (!walk_read_frame(walk, perl->context_bytes,
+				     walk->at_avma + (uint64_t)walk->index * perl->context_bytes))
+			return walk_end(walk, WALK_END_READ_FRAME);
+		walk->index--;
+		type = walk_frame_byte(walk, perl->context_type);
+		caller = walk_frame_word(walk, perl->context_cop);
+	}
+	const uint8_t kind = type & perl->type_mask;
+	long ended = 0;
+	if (is_root || (kind == perl->type_eval && !(type & perl->eval_is_block)))
 		ended = walk_perl_toplevel(walk);
+	else if (kind == perl->type_sub || kind == perl->type_format)
+		ended = walk_perl_sub(walk, walk_frame_word(walk, perl->context_cv), caller);
 	else
 		return 0;
 	walk->carried_avma = caller;
-	return ended;
+	if (ended || !is_root)
+		return ended;
+	walk_end_activation(walk);
+	return walk_end(walk, WALK_END_ROOT);
 }
 
 WALK_INLINE void walk_perl(struct walk *walk)
@@ -220,9 +272,16 @@ WALK_INLINE void walk_perl(struct walk *walk)
 		walk_end(walk, WALK_END_NO_THREAD);
 		return;
 	}
+	/* Without threads of its own it is not for others'. */
+	if (perl->cop_avma && walk->space->stack.tid != walk->space->stack.head.pid) {
+		walk_end(walk, WALK_END_NO_THREAD);
+		return;
+	}
 	walk->state_avma = interpreter;
-	if (!walk_read_word(&walk->carried_avma, interpreter + perl->interpreter_cop) ||
-	    !walk_read_word(&stack, interpreter + perl->interpreter_stack) ||
+	if (!walk_read_word(&walk->carried_avma,
+			    walk_perl_variable(walk, perl->cop_avma, perl->interpreter_cop)) ||
+	    !walk_read_word(&stack,
+			    walk_perl_variable(walk, perl->stack_avma, perl->interpreter_stack)) ||
 	    (stack && !walk_perl_stack(walk, stack))) {
 		walk_end(walk, WALK_END_READ_THREAD);
 		return;

@@ -46,9 +46,11 @@ WALK_INLINE void walk_ruby_text(struct walk *walk, uint32_t *at, enum walk_text_
 	uint64_t length;
 	uint64_t text = object + ruby->string_embedded;
 	bool is_read = walk_read_word(&flags, object);
-	if (is_read && flags & ruby->string_elsewhere)
-		is_read = walk_read_word(&length, object + ruby->string_length) &&
-			  walk_read_word(&text, object + ruby->string_pointer);
+	const bool is_elsewhere = flags & ruby->string_elsewhere;
+	if (is_read && is_elsewhere)
+		is_read = walk_read_word(&text, object + ruby->string_pointer);
+	if (is_read && (is_elsewhere || !ruby->string_length_mask))
+		is_read = walk_read_word(&length, object + ruby->string_length);
 	else if (is_read)
 		length = (flags & ruby->string_length_mask) >> (ruby->string_length_shift & 31);
 	if (is_read)
@@ -204,6 +206,28 @@ static long walk_ruby_step(uint32_t index, void *context)
 	return walk_ruby_code(walk, iseq, pc, flags);
 }
 
+/* Whether the context is that of the thread that runs. */
+WALK_INLINE bool walk_ruby_is_of_thread(const struct walk *walk, uint64_t context,
+					enum walk_end *end)
+{
+	const struct walk_ruby *ruby = &walk->runtime->ruby;
+	uint64_t thread;
+	uint64_t told;
+	*end = WALK_END_READ_THREAD;
+	if (!ruby->context_thread)
+		return true;
+	if (!walk_read_word(&thread, context + ruby->context_thread) ||
+	    !walk_read_word(&told, thread + ruby->thread_context))
+		return false;
+	/* Fibers are changed in two steps. */
+	*end = WALK_END_TORN;
+	if (told != context)
+		return false;
+	*end = WALK_END_NO_THREAD;
+	return !ruby->thread_id ||
+	       (walk_read_word(&told, thread + ruby->thread_id) && told == walk->registers.fs);
+}
+
 WALK_INLINE void walk_ruby(struct walk *walk)
 {
 	const struct walk_ruby *ruby = &walk->runtime->ruby;
@@ -219,6 +243,11 @@ WALK_INLINE void walk_ruby(struct walk *walk)
 	}
 	if (!context) {
 		walk_end(walk, WALK_END_NO_THREAD);
+		return;
+	}
+	enum walk_end end;
+	if (!walk_ruby_is_of_thread(walk, context, &end)) {
+		walk_end(walk, end);
 		return;
 	}
 	if (walk_read(&at, sizeof(at), context + ruby->context_stack)) {

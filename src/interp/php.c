@@ -6,40 +6,59 @@
 
 struct php_version {
 	unsigned minor; /* of PHP 8 */
-	/* Of executor_globals, which tells builds with other layouts from ours. */
+	/* Of executor_globals, which tells builds with other layouts from ours: of the first
+	 * releases and of the last. What is read lies before what was added.
+	 */
 	uint32_t globals_bytes;
+	uint32_t globals_bytes_late;
 	uint32_t current_off;
 	struct walk_php layout;
 };
 
+/* The same in all of 8.0 to 8.4. */
+#define COMMON                                                                                \
+	.info_top = 1 << 17, .info_generator = 1 << 24, .frame_bytes = 64, .frame_opline = 0, \
+	.frame_function = 24, .frame_info = 40, .frame_previous = 48, .function_name = 8,     \
+	.function_scope = 16, .class_name = 8, .string_hash = 8, .string_length = 16,         \
+	.string_text = 24, .opline_line = 24, .opline_bytes = 32, .type_native = 1,           \
+	.type_user = 2, .type_eval = 4
+
 static const struct php_version versions[] = {
-	{ /* 8.2.36 */
-	  .minor = 2,
-	  .globals_bytes = 1800,
+	{ /* 8.0 */
+	  .minor = 0,
+	  .globals_bytes = 1696,
+	  .globals_bytes_late = 1696,
 	  .current_off = 488,
-	  .layout = { .info_top = 1 << 17,
-		      .info_generator = 1 << 24,
-		      .frame_bytes = 64,
-		      .frame_opline = 0,
-		      .frame_function = 24,
-		      .frame_info = 40,
-		      .frame_previous = 48,
-		      .function_bytes = 168,
-		      .function_name = 8,
-		      .function_scope = 16,
-		      .function_count = 80,
-		      .function_opcodes = 88,
-		      .function_file = 152,
-		      .function_line = 160,
-		      .class_name = 8,
-		      .string_hash = 8,
-		      .string_length = 16,
-		      .string_text = 24,
-		      .opline_line = 24,
-		      .opline_bytes = 32,
-		      .type_native = 1,
-		      .type_user = 2,
-		      .type_eval = 4 } },
+	  .layout = { COMMON, .function_bytes = 160, .function_count = 68, .function_opcodes = 72,
+		      .function_file = 144, .function_line = 152 } },
+	{ /* 8.1 */
+	  .minor = 1,
+	  .globals_bytes = 1752,
+	  .globals_bytes_late = 1752,
+	  .current_off = 488,
+	  .layout = { COMMON, .function_bytes = 160, .function_count = 68, .function_opcodes = 72,
+		      .function_file = 144, .function_line = 152 } },
+	{ /* 8.2, 8.2.36 */
+	  .minor = 2,
+	  .globals_bytes = 1776,
+	  .globals_bytes_late = 1800,
+	  .current_off = 488,
+	  .layout = { COMMON, .function_bytes = 168, .function_count = 80, .function_opcodes = 88,
+		      .function_file = 152, .function_line = 160 } },
+	{ /* 8.3 */
+	  .minor = 3,
+	  .globals_bytes = 1792,
+	  .globals_bytes_late = 1816,
+	  .current_off = 488,
+	  .layout = { COMMON, .function_bytes = 160, .function_count = 76, .function_opcodes = 80,
+		      .function_file = 144, .function_line = 152 } },
+	{ /* 8.4.27 */
+	  .minor = 4,
+	  .globals_bytes = 1960,
+	  .globals_bytes_late = 1984,
+	  .current_off = 488,
+	  .layout = { COMMON, .function_bytes = 184, .function_count = 96, .function_opcodes = 104,
+		      .function_file = 168, .function_line = 176 } },
 };
 
 /* "X-Powered-By: PHP/8.2.36" is in every build. */
@@ -85,7 +104,8 @@ int interp_php(const struct elf_image *elf, const struct interp_object *object,
 		return interp_refuse(found, "a version whose layout is not known");
 	if (!symbols[1].is_there)
 		return interp_refuse(found, "a thread-safe build (ZTS)");
-	if (elf->header.e_machine != EM_X86_64 || symbols[1].size != version->globals_bytes)
+	if (elf->header.e_machine != EM_X86_64 || (symbols[1].size != version->globals_bytes &&
+						   symbols[1].size != version->globals_bytes_late))
 		return interp_refuse(found, "a build with another layout than its version's");
 	found->runtime.root = (struct walk_root){ .kind = WALK_ROOT_ADDRESS,
 						  .place = object->bias_avma + symbols[1].value +

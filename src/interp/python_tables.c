@@ -30,6 +30,29 @@ static const struct python_check checks_3_13[] = {
 	{ 45, 8 },   /* pyobject.ob_type */
 };
 
+static const struct python_check checks_3_14[] = {
+	{ 5, 808 },  /* runtime_state.interpreters_head */
+	{ 25, 16 },  /* thread_state.interp */
+	{ 26, 72 },  /* thread_state.current_frame */
+	{ 27, 152 }, /* thread_state.thread_id */
+	{ 31, 88 },  /* interpreter_frame.size */
+	{ 32, 8 },   /* interpreter_frame.previous */
+	{ 33, 0 },   /* interpreter_frame.executable */
+	{ 34, 56 },  /* interpreter_frame.instr_ptr */
+	{ 36, 74 },  /* interpreter_frame.owner */
+	{ 40, 112 }, /* code_object.filename */
+	{ 41, 120 }, /* code_object.name */
+	{ 42, 128 }, /* code_object.qualname */
+	{ 43, 136 }, /* code_object.linetable */
+	{ 44, 68 },  /* code_object.firstlineno */
+	{ 48, 208 }, /* code_object.co_code_adaptive */
+	{ 51, 8 },   /* pyobject.ob_type */
+	{ 76, 32 },  /* bytes_object.ob_sval */
+	{ 78, 32 },  /* unicode_object.state */
+	{ 79, 16 },  /* unicode_object.length */
+	{ 80, 40 },  /* unicode_object.asciiobject_size */
+};
+
 const struct python_version python_versions[] = {
 	{ /* 3.8.18 */
 	  .minor = 8,
@@ -80,6 +103,18 @@ const struct python_version python_versions[] = {
 		      .frame_owner = 70, .frame_generator = 70, .code_version = 92,
 		      .code_first_line = 68, .code_instructions = 200, .text_ascii = 40,
 		      .text_compact = 56, .owner_shim = 3, .style = WALK_PYTHON_SHIM } },
+	{ /* 3.14.10: references on frames are tagged; owners 3 and 4 are shims, of the
+	   * evaluator and of other C functions */
+	  .minor = 14,
+	  .key_off = 2336,
+	  .checks = checks_3_14,
+	  .check_count = sizeof(checks_3_14) / sizeof(checks_3_14[0]),
+	  .layout = { CODE_OBJECT, .thread_id = 152, .thread_frame = 72, .frame_start = 0,
+		      .frame_bytes = 80, .frame_code = 0, .code_tag = 3, .frame_previous = 8,
+		      .frame_position = 56, .frame_owner = 74, .frame_generator = 74,
+		      .code_version = 92, .code_first_line = 68, .code_instructions = 208,
+		      .text_ascii = 40, .text_compact = 56, .owner_shim = 3,
+		      .style = WALK_PYTHON_SHIM } },
 };
 
 const size_t python_version_count = sizeof(python_versions) / sizeof(python_versions[0]);

@@ -17,7 +17,7 @@ struct python_check {
 	uint16_t value;
 };
 
-enum { PYTHON_DEBUG_BYTES = 64 * 8 };
+enum { PYTHON_DEBUG_BYTES = 81 * 8 };
 
 struct python_version {
 	unsigned minor;

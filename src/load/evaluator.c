@@ -13,6 +13,8 @@ struct evaluator {
 
 static const struct evaluator EVALUATORS[] = {
 	{ "_PyEval_EvalFrameDefault", EVALUATOR_ACTIVATION, WALK_PYTHON },
+	/* 3.14 with tail calls: the instructions; the function above has the shim, so it stays. */
+	{ "_TAIL_CALL_*", EVALUATOR_PART, WALK_PYTHON },
 	{ "execute_ex", EVALUATOR_ACTIVATION, WALK_PHP },
 	/* Instructions that are seldom, or all where the compiler has no global registers. */
 	{ "ZEND_*", EVALUATOR_PART, WALK_PHP },

@@ -8,7 +8,33 @@
 #if FAKE_PYTHON
 const unsigned long Py_Version = FAKE_PYTHON;
 #endif
-#ifdef FAKE_OFFSETS
+#ifdef FAKE_OFFSETS_3_14
+/* Of the headers of 3.14.10. FAKE_OFFSETS_3_14 is where a frame has its owner: 74. */
+uint64_t _PyRuntime[4000] = {
+	[0] = 0x7970677562656478,
+	[1] = FAKE_PYTHON,
+	[5] = 808,
+	[25] = 16,
+	[26] = 72,
+	[27] = 152,
+	[31] = 88,
+	[32] = 8,
+	[33] = 0,
+	[34] = 56,
+	[36] = FAKE_OFFSETS_3_14,
+	[40] = 112,
+	[41] = 120,
+	[42] = 128,
+	[43] = 136,
+	[44] = 68,
+	[48] = 208,
+	[51] = 8,
+	[76] = 32,
+	[78] = 32,
+	[79] = 16,
+	[80] = 40,
+};
+#elif defined(FAKE_OFFSETS)
 uint64_t _PyRuntime[4000] = { FAKE_OFFSETS };
 #else
 uint8_t _PyRuntime[FAKE_BYTES] = { 1 };
@@ -37,6 +63,29 @@ void rb_vm_exec(void);
 void rb_vm_exec(void)
 {
 }
+#ifdef FAKE_HOLDER
+void *ruby_current_execution_context_ptr;
+#endif
+#ifdef FAKE_READERS
+/* As compilers read a hidden thread-local variable: of a module's own, by its number; of any,
+ * by a pair of words; of a program, by its place.
+ */
+__attribute__((visibility("hidden"))) __thread uint64_t fake_words[3] = { 1 };
+#define BEGIN(name) \
+	".globl " name "\n.type " name ", @function\n" name ":\n endbr64\n sub $8, %rsp\n"
+#define OWN                                                             \
+	" lea fake_words@tlsld(%rip), %rdi\n call __tls_get_addr@plt\n" \
+	" mov fake_words@dtpoff + 16(%rax), %rcx\n"
+#define PAIR                                                                        \
+	" .byte 0x66\n lea fake_words@tlsgd(%rip), %rdi\n .byte 0x66, 0x66, 0x48\n" \
+	" call __tls_get_addr@plt\n mov (%rax), %rax\n"
+#define PLACE " .byte 0x64, 0x48, 0x8b, 0x04, 0x25\n .long -24\n"
+#define OTHER " .byte 0x64, 0x48, 0x8b, 0x04, 0x25\n .long -16\n"
+#define END(name) " ret\n .fill 48, 1, 0x90\n.size " name ", . - " name "\n"
+#define READER(name, read) BEGIN(name) read END(name)
+__asm__(".text\n" READER("rb_errinfo", FAKE_READERS) READER("rb_sourceline", FAKE_READERS)
+	    READER("rb_current_receiver", FAKE_READERS) READER("rb_thread_current", FAKE_LAST));
+#endif
 #ifdef FAKE_TLS
 __thread void *ruby_current_ec;
 /* Something that needs the module's number. */
@@ -53,6 +102,11 @@ const char PL_version = FAKE_PERL;
 const char PL_subversion = 3;
 #ifdef FAKE_KEY
 unsigned PL_thr_key = 1;
+#endif
+#ifdef FAKE_SINGLE
+void *PL_op;
+void *PL_curcop;
+void *PL_curstackinfo;
 #endif
 void Perl_runops_standard(void);
 void Perl_runops_standard(void)

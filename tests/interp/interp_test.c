@@ -10,14 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of relocations for thread-local variables: any number does. */
+/* Of relocations for thread-local variables: any numbers do. */
 static bool read_word(void *context, uint64_t avma, void *to, size_t size)
 {
 	static const uint64_t module = 5;
 	(void)context;
 	(void)avma;
+	static const uint64_t offset = 24;
 	memset(to, 0, size);
 	memcpy(to, &module, sizeof(module));
+	if (size == sizeof(module) + sizeof(offset))
+		memcpy((uint8_t *)to + sizeof(module), &offset, sizeof(offset));
 	return true;
 }
 
@@ -66,15 +69,35 @@ static void test_objects(void **state)
 		{ "libpython313.so", WALK_PYTHON, "3.13.1", "table of offsets" },
 		{ "libpythonfree.so", WALK_PYTHON, "3.13.1", "free-threaded" },
 		{ "libpythonother.so", WALK_PYTHON, "3.13.1", "not that of its version" },
+		{ "libpython314.so", WALK_PYTHON, "3.14.10", NULL },
+		{ "libpython314other.so", WALK_PYTHON, "3.14.10", "not that of its version" },
+		{ "libphp80.so", WALK_PHP, "8.0.30", NULL },
+		{ "libphp81.so", WALK_PHP, "8.1.29", NULL },
 		{ "libphp82.so", WALK_PHP, "8.2.7", NULL },
+		{ "libphp83.so", WALK_PHP, "8.3.6", NULL },
+		{ "libphp84.so", WALK_PHP, "8.4.27", NULL },
 		{ "libphpother.so", WALK_PHP, "8.2.7", "another layout" },
 		{ "libphpzts.so", WALK_PHP, "8.2.7", "thread-safe" },
 		{ "libphpnew.so", WALK_PHP, "8.17.0", "layout is not known" },
+		{ "libruby27.so", WALK_RUBY, "2.7.8", NULL },
+		{ "libruby30.so", WALK_RUBY, "3.0.7", NULL },
 		{ "libruby31.so", WALK_RUBY, "3.1.4", NULL },
+		{ "libruby32.so", WALK_RUBY, "3.2.8", NULL },
+		{ "libruby33.so", WALK_RUBY, "3.3.8", NULL },
+		{ "libruby34.so", WALK_RUBY, "3.4.9", NULL },
+		{ "librubystatic.so", WALK_RUBY, "3.4.9", NULL },
+		{ "librubymixed.so", WALK_RUBY, "3.4.9", "threads keep their state" },
 		{ "librubynotls.so", WALK_RUBY, "3.1.4", "threads keep their state" },
 		{ "librubynew.so", WALK_RUBY, "9.1.0", "layout is not known" },
 		{ "libperl36.so", WALK_PERL, "5.36.3", NULL },
-		{ "libperlnokey.so", WALK_PERL, "5.36.3", "without threads" },
+		{ "libperl30.so", WALK_PERL, "5.30.3", NULL },
+		{ "libperl32.so", WALK_PERL, "5.32.3", NULL },
+		{ "libperl34.so", WALK_PERL, "5.34.3", NULL },
+		{ "libperl38.so", WALK_PERL, "5.38.3", NULL },
+		{ "libperl40.so", WALK_PERL, "5.40.3", NULL },
+		{ "libperlsingle30.so", WALK_PERL, "5.30.3", NULL },
+		{ "libperlsingle40.so", WALK_PERL, "5.40.3", NULL },
+		{ "libperlnokey.so", WALK_PERL, "5.36.3", "keeps its state" },
 		{ "libperlnew.so", WALK_PERL, "5.98.3", "layout is not known" },
 		{ "libluajit21.so", WALK_LUAJIT, "2.1.0-beta3", NULL },
 		{ "libluajitother.so", WALK_LUAJIT, "2.1.0-beta3", "a build whose layout" },

@@ -31,7 +31,8 @@ int main(void)
 	if (!version)
 		return 1;
 	const struct walk_php *php = &version->layout;
-	check("globals", version->globals_bytes, sizeof(zend_executor_globals));
+	if (sizeof(zend_executor_globals) != version->globals_bytes)
+		check("globals", version->globals_bytes_late, sizeof(zend_executor_globals));
 	CHECK(version->current_off, zend_executor_globals, current_execute_data);
 	CHECK(php->frame_opline, zend_execute_data, opline);
 	CHECK(php->frame_function, zend_execute_data, func);

@@ -13,6 +13,9 @@
 #include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>
 #endif
+#if PY_MINOR_VERSION >= 14
+#include <internal/pycore_interpframe.h>
+#endif
 
 #include "interp/python_tables.h"
 
@@ -66,7 +69,13 @@ static void check_frame(const struct python_version *version)
 #else
 	CHECK(layout->frame_owner, _PyInterpreterFrame, owner);
 	CHECK(layout->code_version, PyCodeObject, co_version);
+#if PY_MINOR_VERSION < 14
 	check("owner_shim", layout->owner_shim, FRAME_OWNED_BY_CSTACK);
+	check("code_tag", layout->code_tag, 0);
+#else
+	check("owner_shim", layout->owner_shim, FRAME_OWNED_BY_INTERPRETER);
+	check("code_tag", layout->code_tag, Py_TAG_BITS);
+#endif
 #endif
 	CHECK(layout->frame_previous, _PyInterpreterFrame, previous);
 	CHECK(layout->frame_generator, _PyInterpreterFrame, owner);
@@ -76,6 +85,26 @@ static void check_frame(const struct python_version *version)
 	CHECK(layout->code_instructions, PyCodeObject, co_code_adaptive);
 }
 #endif
+
+/* The words of the runtime's own table of offsets are where the checks look for them (up to
+ * 3.13 no header has it as a whole).
+ */
+static void check_words(const struct python_version *version)
+{
+#if PY_MINOR_VERSION >= 14
+	const _Py_DebugOffsets offsets = _Py_DebugOffsets_INIT("xdebugpy");
+	uint64_t words[sizeof(offsets) / 8];
+	char name[16];
+	memcpy(words, &offsets, sizeof(offsets));
+	for (size_t i = 0; i < version->check_count; i++) {
+		const struct python_check *known = &version->checks[i];
+		(void)snprintf(name, sizeof(name), "word %u", known->word);
+		check(name, known->value, words[known->word]);
+	}
+#else
+	(void)version;
+#endif
+}
 
 int main(void)
 {
@@ -103,6 +132,7 @@ int main(void)
 	check("ob_sval", 32, offsetof(PyBytesObject, ob_sval));
 	check("length", 16, offsetof(PyASCIIObject, length));
 	check("hash", 24, offsetof(PyASCIIObject, hash));
+	check_words(version);
 	check("state", 32, offsetof(PyASCIIObject, state));
 	check_frame(version);
 	return wrong;

@@ -35,8 +35,15 @@ bool interp_tls_module(const struct elf_image *elf, const struct interp_object *
 
 int main(void)
 {
-	const struct walk_ruby *ruby = &versions[RUBY_INDEX].layout;
+	const struct walk_ruby *ruby = NULL;
 	int wrong = 0;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		if (versions[i].major == 3 && versions[i].minor == RUBY_MINOR)
+			ruby = &versions[i].layout;
+	if (!ruby)
+		return 1;
+	wrong += CHECK(ruby->context_thread, rb_execution_context_t, thread_ptr);
+	wrong += CHECK(ruby->thread_context, rb_thread_t, ec);
 	wrong += CHECK(ruby->context_stack, rb_execution_context_t, vm_stack);
 	wrong += CHECK(ruby->context_stack + 8, rb_execution_context_t, vm_stack_size);
 	wrong += CHECK(ruby->context_stack + 16, rb_execution_context_t, cfp);

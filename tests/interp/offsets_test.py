@@ -21,18 +21,18 @@ def compilations():
     for folder in sorted([*glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/include/python3.*")),
                           *glob.glob("/usr/include/python3.*")]):
         name = pathlib.Path(folder).name
-        if name not in {f"python3.{minor}" for minor in range(8, 14)}:
+        if name not in {f"python3.{minor}" for minor in range(8, 15)}:
             continue
         if os.path.exists(f"{folder}/internal/pycore_pystate.h"):
             yield folder, "offsets_python.c", [f"-I{folder}", f"-I{folder}/internal", table]
     if shutil.which("php-config"):
         includes = polyperf.run("php-config", "--includes").stdout.split()
         yield "php", "offsets_php.c", includes
-    for folder in glob.glob("/usr/lib/*/perl/5.36/CORE"):
+    for folder in glob.glob("/usr/lib/*/perl/5.*/CORE"):
         if os.path.exists(f"{folder}/perl.h"):
             yield folder, "offsets_perl.c", [f"-I{folder}", "-D_REENTRANT", "-DDEBIAN", "-lperl"]
     for header in glob.glob("/usr/include/*/ruby-3.1.0/rb_mjit_min_header-*.h"):
-        yield header, "offsets_ruby.c", [f'-DRUBY_HEADER="{header}"', "-DRUBY_INDEX=0"]
+        yield header, "offsets_ruby.c", [f'-DRUBY_HEADER="{header}"', "-DRUBY_MINOR=1"]
 
 
 def main():
