@@ -209,16 +209,19 @@ WALK_INLINE bool walk_perl_stack(struct walk *walk, uint64_t stack)
 	       walk_read(&walk->index, sizeof(walk->index), stack + perl->stack_index) == 0;
 }
 
-/* The stack below; *is_root where there is none. */
-WALK_INLINE long walk_perl_previous(struct walk *walk, bool *is_root)
+WALK_INLINE long walk_perl_previous(struct walk *walk)
 {
 	const struct walk_perl *perl = &walk->runtime->perl;
 	uint64_t previous;
 	if (!walk_read_word(&previous, walk->end_avma + perl->stack_previous))
 		return walk_end(walk, WALK_END_READ_FRAME);
-	*is_root = !previous;
-	if (!previous)
-		return 0;
+	if (!previous) {
+		const long ended = walk_perl_toplevel(walk);
+		if (ended)
+			return ended;
+		walk_end_activation(walk);
+		return walk_end(walk, WALK_END_ROOT);
+	}
 	/* A loop of its own runs what is called by sort, by tied variables and so on. */
 	walk_end_activation(walk);
 	return walk_perl_stack(walk, previous) ? 0 : walk_end(walk, WALK_END_READ_FRAME);
@@ -228,35 +231,26 @@ static long walk_perl_step(uint32_t index, void *context)
 {
 	struct walk *walk = context;
 	const struct walk_perl *perl = &walk->runtime->perl;
-	bool is_root = false;
-	uint8_t type = 0;
-	uint64_t caller = 0;
-	(void)index;
-	if (walk->index < 0 || walk->index > PERL_INDEX_LIMIT) {
-		const long ended = walk_perl_previous(walk, &is_root);
-		if (!is_root)
-			return ended;
-	} else {
-		if (!walk_read_frame(walk, perl->context_bytes,
-				     walk->at_avma + (uint64_t)walk->index * perl->context_bytes))
-			return walk_end(walk, WALK_END_READ_FRAME);
-		walk->index--;
-		type = walk_frame_byte(walk, perl->context_type);
-		caller = walk_frame_word(walk, perl->context_cop);
-	}
-	const uint8_t kind = type & perl->type_mask;
 	long ended = 0;
-	if (is_root || (kind == perl->type_eval && !(type & perl->eval_is_block)))
+	(void)index;
+	if (walk->index < 0 || walk->index > PERL_INDEX_LIMIT)
+		return walk_perl_previous(walk);
+	if (!walk_read_frame(walk, perl->context_bytes,
+			     walk->at_avma + (uint64_t)walk->index * perl->context_bytes))
+		return walk_end(walk, WALK_END_READ_FRAME);
+	walk->index--;
+	const uint8_t type = walk_frame_byte(walk, perl->context_type);
+	const uint64_t caller = walk_frame_word(walk, perl->context_cop);
+	const uint64_t cv = walk_frame_word(walk, perl->context_cv);
+	if ((type & perl->type_mask) == perl->type_sub ||
+	    (type & perl->type_mask) == perl->type_format)
+		ended = walk_perl_sub(walk, cv, caller);
+	else if ((type & perl->type_mask) == perl->type_eval && !(type & perl->eval_is_block))
 		ended = walk_perl_toplevel(walk);
-	else if (kind == perl->type_sub || kind == perl->type_format)
-		ended = walk_perl_sub(walk, walk_frame_word(walk, perl->context_cv), caller);
 	else
 		return 0;
 	walk->carried_avma = caller;
-	if (ended || !is_root)
-		return ended;
-	walk_end_activation(walk);
-	return walk_end(walk, WALK_END_ROOT);
+	return ended;
 }
 
 WALK_INLINE void walk_perl(struct walk *walk)
