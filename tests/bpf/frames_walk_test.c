@@ -12,6 +12,7 @@ struct fixture {
 	struct sink out;
 	struct told told;
 	struct host host;
+	bool other_thread;
 };
 
 static void open_image(struct fixture *fixture, const char *path)
@@ -35,7 +36,9 @@ static void close_image(struct fixture *fixture)
 /* The line without its first four fields, and without its end. */
 static const char *walk_once(struct fixture *fixture)
 {
-	const struct walk_sample sample = { .time_ns = 7, .ip_avma = 8, .pid = 1, .tid = 2 };
+	const struct walk_sample sample = {
+		.time_ns = 7, .ip_avma = 8, .pid = 1, .tid = fixture->other_thread ? 2 : 1
+	};
 	sink_reset(&fixture->out);
 	fixture->host.reads = 0;
 	host_walk(&fixture->host, &fixture->image.runtime, &fixture->image.registers, &sample);
@@ -436,11 +439,32 @@ static void test_unlinked_generator(void **state)
 	close_image(&fixture);
 }
 
+/* Contexts that are not the sampled thread's: Ruby's of another holder of the lock, or between
+ * two fibers, and a Perl without threads in any thread but the main one.
+ */
+static void test_contexts_of_others(void **state)
+{
+	struct fixture fixture;
+	(void)state;
+	open_image(&fixture, TEST_DATA "/frames/ruby2.7.image");
+	fixture.image.registers.fs += 0x1000;
+	assert_string_equal(walk_once(&fixture), "a thread that the interpreter does not know\t0");
+	/* Its pthread is not the context either. */
+	fixture.image.runtime.ruby.thread_context = fixture.image.runtime.ruby.thread_id;
+	assert_string_equal(walk_once(&fixture), "a call was just being made\t0");
+	close_image(&fixture);
+	open_image(&fixture, TEST_DATA "/frames/perl5.40-single.image");
+	fixture.other_thread = true;
+	assert_string_equal(walk_once(&fixture), "a thread that the interpreter does not know\t0");
+	close_image(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unlinked_generator),
 		cmocka_unit_test(test_images),
+		cmocka_unit_test(test_contexts_of_others),
 		cmocka_unit_test(test_failing_reads),
 		cmocka_unit_test(test_definitions_are_tried_again),
 		cmocka_unit_test(test_full_ring),

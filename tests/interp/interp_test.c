@@ -171,6 +171,120 @@ static void test_luajit_code(void **state)
 	assert_int_equal(luajit->calls[2], 0);
 }
 
+/* The places that differ between the versions of a language, as the headers have them. */
+static void test_php_versions(void **state)
+{
+	static const struct {
+		const char *object;
+		uint16_t count, opcodes, file, line;
+	} expected[] = {
+		{ "libphp80.so", 68, 72, 144, 152 },  { "libphp81.so", 68, 72, 144, 152 },
+		{ "libphp82.so", 80, 88, 152, 160 },  { "libphp83.so", 76, 80, 144, 152 },
+		{ "libphp84.so", 96, 104, 168, 176 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct interp_found found;
+		assert_int_equal(find(expected[i].object, &on_glibc, &found), 0);
+		const struct walk_php *php = &found.runtime.php;
+		assert_int_equal(php->function_count, expected[i].count);
+		assert_int_equal(php->function_opcodes, expected[i].opcodes);
+		assert_int_equal(php->function_file, expected[i].file);
+		assert_int_equal(php->function_line, expected[i].line);
+		/* All that is looked at of a function is read. */
+		assert_true(php->function_bytes >= php->function_line + 4);
+		assert_true(php->function_bytes <= 8 * WALK_CODE_WORDS);
+	}
+}
+
+static void test_ruby_versions(void **state)
+{
+	static const struct {
+		const char *object;
+		uint64_t place;
+		enum walk_root_kind root;
+		uint16_t frame, line, lines, text, thread, context, id;
+	} expected[] = {
+		{ "libruby27.so", 0, WALK_ROOT_ADDRESS, 56, 8, 120, 16, 56, 32, 72 },
+		{ "libruby30.so", 0, WALK_ROOT_DTV, 56, 8, 120, 16, 56, 40, 0 },
+		{ "libruby31.so", 0, WALK_ROOT_DTV, 64, 12, 120, 16, 48, 40, 0 },
+		{ "libruby32.so", 0, WALK_ROOT_DTV, 64, 12, 112, 24, 48, 48, 0 },
+		{ "libruby33.so", 24 + 16, WALK_ROOT_DTV, 56, 12, 112, 24, 48, 48, 0 },
+		{ "libruby34.so", 24, WALK_ROOT_DTV, 56, 12, 112, 24, 48, 48, 0 },
+		{ "librubystatic.so", (uint64_t)-24, WALK_ROOT_TLS, 56, 12, 112, 24, 48, 48, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct interp_found found;
+		assert_int_equal(find(expected[i].object, &on_glibc, &found), 0);
+		const struct walk_ruby *ruby = &found.runtime.ruby;
+		assert_int_equal(found.runtime.root.kind, expected[i].root);
+		if (expected[i].place)
+			assert_int_equal(found.runtime.root.place, expected[i].place);
+		assert_int_equal(ruby->frame_bytes, expected[i].frame);
+		assert_int_equal(ruby->line_bytes, expected[i].line);
+		assert_int_equal(ruby->body_lines, expected[i].lines);
+		assert_int_equal(ruby->body_line_count, expected[i].lines + 16);
+		assert_int_equal(ruby->body_index, expected[i].lines + 24);
+		assert_int_equal(ruby->string_embedded, expected[i].text);
+		assert_int_equal(ruby->string_length_mask, expected[i].text == 16 ? 0x7c000 : 0);
+		assert_int_equal(ruby->context_thread, expected[i].thread);
+		assert_int_equal(ruby->thread_context, expected[i].context);
+		assert_int_equal(ruby->thread_id, expected[i].id);
+	}
+}
+
+static void test_perl_versions(void **state)
+{
+	static const struct {
+		const char *version;
+		uint16_t cop, context_bytes, stash_name, stash_max, call;
+		uint8_t block;
+	} expected[] = {
+		{ "30", 224, 96, 0, 24, 184, 0x40 },  { "32", 224, 104, 0, 24, 184, 0x40 },
+		{ "34", 208, 104, 0, 24, 184, 0xc0 }, { "36", 208, 104, 32, 0, 184, 0xc0 },
+		{ "38", 208, 104, 32, 0, 187, 0xc0 }, { "40", 208, 104, 32, 0, 187, 0xc0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(expected) / sizeof(expected[0]); i++) {
+		struct interp_found found;
+		char name[64];
+		const bool is_single = i % 2;
+		(void)snprintf(name, sizeof(name), "libperl%s%s.so", is_single ? "single" : "",
+			       expected[i / 2].version);
+		assert_int_equal(find(name, &on_glibc, &found), 0);
+		const struct walk_perl *perl = &found.runtime.perl;
+		assert_null(found.refusal);
+		assert_int_equal(perl->interpreter_cop, expected[i / 2].cop);
+		assert_int_equal(perl->interpreter_stack, expected[i / 2].cop + 16);
+		assert_int_equal(perl->context_bytes, expected[i / 2].context_bytes);
+		assert_int_equal(perl->context_cv, expected[i / 2].context_bytes - 32);
+		assert_int_equal(perl->stash_name, expected[i / 2].stash_name);
+		assert_int_equal(perl->stash_max, expected[i / 2].stash_max);
+		assert_int_equal(perl->op_call, expected[i / 2].call);
+		assert_int_equal(perl->op_statement, expected[i / 2].call + 11);
+		assert_int_equal(perl->eval_is_block, expected[i / 2].block);
+		assert_int_equal(found.runtime.root.kind,
+				 is_single ? WALK_ROOT_ITSELF : WALK_ROOT_KEY);
+		assert_true(is_single == (perl->cop_avma && perl->stack_avma && perl->op_avma));
+	}
+}
+
+static void test_python_314(void **state)
+{
+	struct interp_found found;
+	(void)state;
+	assert_int_equal(find("libpython314.so", &on_glibc, &found), 0);
+	const struct walk_python *python = &found.runtime.python;
+	assert_int_equal(python->code_tag, 3);
+	assert_int_equal(python->frame_owner, 74);
+	assert_int_equal(python->owner_shim, 3);
+	assert_int_equal(python->code_instructions, 208);
+	assert_int_equal(python->style, WALK_PYTHON_SHIM);
+	assert_int_equal(python->holder_avma, 0);
+	assert_true(python->frame_bytes > python->frame_owner);
+}
+
 static void test_other_libraries(void **state)
 {
 	struct interp_found found;
@@ -268,6 +382,10 @@ int main(void)
 		cmocka_unit_test(test_addresses_are_where_it_is_mapped),
 		cmocka_unit_test(test_evaluators_of_slots),
 		cmocka_unit_test(test_luajit_code),
+		cmocka_unit_test(test_php_versions),
+		cmocka_unit_test(test_ruby_versions),
+		cmocka_unit_test(test_perl_versions),
+		cmocka_unit_test(test_python_314),
 		cmocka_unit_test(test_other_libraries),
 		cmocka_unit_test(test_hostile_objects),
 		cmocka_unit_test(test_address_space),

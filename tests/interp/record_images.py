@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Writes tests/data/frames/NAME.image of all interpreters that are there.
 
-    record_images.py build/dev/tests/interp/walk_image [PATTERN]
+    record_images.py build/dev/tests/interp/walk_image [PATTERN [ROOT]]
+
+Interpreters that this system has not are run in ROOT, by chroot: a folder with the files of
+another system's packages.
 
 An image is taken again until it has at least as many frames as asked for, so that all kinds
 of calls are in it. Look at the frames (its last line) before you commit it.
@@ -16,6 +19,17 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE.parent / "data/frames"
+
+
+def elsewhere(root):
+    """As interpreters(), in a folder with the files of other packages."""
+    yield "python3.14", "/usr/bin/python3.14", "callers.py", ("глубина", "key|", "main|")
+    yield "php8.4", "/usr/bin/php8.4", "callers.php", ("generator", "method", "{closure")
+    for version in ("2.7", "3.3"):
+        yield f"ruby{version}", f"/usr/bin/ruby{version}", "callers.rb", ("leaf", "block in")
+    for path in glob.glob(f"{root}/usr/bin/perl5.*.*"):
+        name = "perl" + pathlib.Path(path).name[4:].rsplit(".", 1)[0]
+        yield name, path[len(root):], "callers.pl", ("leaf", "method")
 
 
 def interpreters(tool):
@@ -41,9 +55,11 @@ def interpreters(tool):
     yield "luajit2.1-compiled", luajit, "callers.lua", ("callers.lua:19|", "|0|24")
 
 
-def record(tool, path, program, wanted, *options):
+def record(tool, root, path, program, wanted, *options):
     # Some versions keep absolute paths: always the same one.
-    shutil.copytree(HERE / "programs", "/tmp/programs", dirs_exist_ok=True)
+    shutil.copytree(HERE / "programs", f"{root}/tmp/programs", dirs_exist_ok=True)
+    if root:
+        path, options, program = "/usr/sbin/chroot", [root, path, *options], f"/tmp/programs/{program}"
     # What is searched of a C stack may be all of it, and the environment lies above.
     with subprocess.Popen([path, *options, program, "60"], cwd="/tmp/programs", env={}) as process:
         time.sleep(1)
@@ -61,10 +77,11 @@ def record(tool, path, program, wanted, *options):
 
 def main():
     tool = os.path.abspath(sys.argv[1])
-    for name, path, program, wanted, *options in interpreters(tool):
-        if not path or not os.path.exists(path) or (len(sys.argv) > 2 and sys.argv[2] not in name):
+    root = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else ""
+    for name, path, program, wanted, *options in elsewhere(root) if root else interpreters(tool):
+        if not path or not os.path.exists(root + path) or (len(sys.argv) > 2 and sys.argv[2] not in name):
             continue
-        text = record(tool, path, program, wanted, *options)
+        text = record(tool, root, path, program, wanted, *options)
         if text:
             (DATA / f"{name}.image").write_text(text)
         print(name, text.splitlines()[-1] if text else "FAILED")
