@@ -35,7 +35,7 @@ int agents_new(struct agents **made, const struct agents_options *options)
 	return 0;
 }
 
-static void end(struct agents *agents, struct agent *agent)
+void agents_end(struct agents *agents, struct agent *agent)
 {
 	agents_close_events(agents, agent);
 	if (!agent->ended_ns)
@@ -51,7 +51,7 @@ void agents_free(struct agents *agents)
 		agents_close_ring(agents, &agents->list.items[i]);
 	}
 	for (size_t i = 0; i < agents->guests.count; i++)
-		close(agents->guests.items[i]);
+		close(agents->guests.items[i].fd);
 	if (agents->socket_fd >= 0) {
 		close(agents->socket_fd);
 		(void)unlink(agents->path);
@@ -162,7 +162,9 @@ int agents_take(struct agents *agents, const struct agent_hello *hello, uint64_t
 		agents->list.count -= agent != NULL;
 		return STATUS_NO_MEMORY;
 	}
-	*agent = (struct agent){ .pid = pid, .before = *last, .to_ns = AGENTS_ALWAYS };
+	*agent = (struct agent){
+		.pid = pid, .before = *last, .from_ns = AGENTS_ALWAYS, .to_ns = AGENTS_ALWAYS
+	};
 	const int result = fill(agents, agent, hello, ring_fd);
 	if (result < 0) {
 		tell_failure(agents, pid, result, errno);
@@ -172,12 +174,16 @@ int agents_take(struct agents *agents, const struct agent_hello *hello, uint64_t
 		return result;
 	}
 	*last = (uint32_t)agents->list.count;
-	/* It waits for us: it takes no sample between the two. */
+	answer->runtime = agent->runtime;
+	return 0;
+}
+
+/* It waits for us: it takes no sample between the two. */
+void agents_begin(struct agents *agents, struct agent *agent)
+{
 	agent->from_ns = os_clock_mono_ns();
 	if (agents->has_started)
 		agents_enable(agent);
-	answer->runtime = agent->runtime;
-	return 0;
 }
 
 bool agents_are_there(const struct agents *agents)
@@ -189,7 +195,8 @@ void agents_start(struct agents *agents)
 {
 	agents->has_started = true;
 	for (size_t i = 0; i < agents->list.count; i++)
-		agents_enable(&agents->list.items[i]);
+		if (agents->list.items[i].from_ns != AGENTS_ALWAYS)
+			agents_enable(&agents->list.items[i]);
 }
 
 void agents_stop(struct agents *agents)
@@ -228,7 +235,7 @@ void agents_exec(struct agents *agents, pid_t pid, uint64_t time_ns)
 		if (agent->from_ns >= time_ns || agent->to_ns <= time_ns)
 			continue;
 		agent->to_ns = time_ns;
-		end(agents, agent);
+		agents_end(agents, agent);
 	}
 }
 
@@ -245,7 +252,7 @@ void agents_exit(struct agents *agents, pid_t pid)
 	const bool has_threads = agent && proc_tasks(pid, &tids) == 0 && tids.count > 1;
 	vector_clear(&tids);
 	if (agent && !has_threads)
-		end(agents, agent);
+		agents_end(agents, agent);
 }
 
 bool agents_covers(const struct agents *agents, pid_t pid, uint32_t event, uint64_t time_ns)

@@ -22,12 +22,18 @@ struct agent {
 	uint64_t ended_ns;       /* 0: lives, as far as we know */
 };
 
+/* A connection. */
+struct guest {
+	int fd;
+	uint32_t agent; /* index + 1 of who is to say that it is ready; 0: has not said hello */
+};
+
 struct agents {
 	struct agents_options options;
 	int epoll_fd;
 	int socket_fd;
-	char path[108];     /* of the socket */
-	VECTOR(int) guests; /* connections that have said nothing yet */
+	char path[108]; /* of the socket */
+	VECTOR(struct guest) guests;
 	VECTOR(struct agent) list;
 	struct idmap by_pid; /* index + 1 of the last one */
 	size_t open_count;   /* that have a ring ... */
@@ -55,10 +61,13 @@ int agents_make_ring(struct agents *agents, struct agent *agent);
 void agents_close_ring(struct agents *agents, struct agent *agent);
 
 /* agents.c: an agent for the process; 0 with the descriptor of its ring, or a failure that was
- * said where it matters.
+ * said where it matters. The last of the list, which takes no sample until it is started.
  */
 int agents_take(struct agents *agents, const struct agent_hello *hello, uint64_t now_ns,
 		struct agent_answer *answer, int *ring_fd);
+
+void agents_begin(struct agents *agents, struct agent *agent);
+void agents_end(struct agents *agents, struct agent *agent);
 
 /* agents_socket.c */
 int agents_listen(struct agents *agents);

@@ -39,12 +39,21 @@ int agents_fd(const struct agents *agents)
 	return agents->epoll_fd;
 }
 
-static void leave(struct agents *agents, int fd)
+static struct guest *guest_of(struct agents *agents, int fd)
 {
 	for (size_t i = 0; i < agents->guests.count; i++)
-		if (agents->guests.items[i] == fd)
-			agents->guests.items[i] = agents->guests.items[--agents->guests.count];
-	close(fd);
+		if (agents->guests.items[i].fd == fd)
+			return &agents->guests.items[i];
+	return NULL;
+}
+
+static void leave(struct agents *agents, struct guest *guest)
+{
+	/* Without another word: it shall take no sample. */
+	if (guest->agent)
+		agents_end(agents, &agents->list.items[guest->agent - 1]);
+	close(guest->fd);
+	*guest = agents->guests.items[--agents->guests.count];
 }
 
 static void welcome(struct agents *agents)
@@ -53,15 +62,15 @@ static void welcome(struct agents *agents)
 	while ((fd = accept4(agents->socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		/* Those that say nothing do not keep the others out. */
 		if (agents->guests.count >= GUESTS_MAX)
-			leave(agents, agents->guests.items[0]);
+			leave(agents, &agents->guests.items[0]);
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-		int *slot = vector_push(&agents->guests);
+		struct guest *slot = vector_push(&agents->guests);
 		if (!slot || epoll_ctl(agents->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
 			agents->guests.count -= slot != NULL;
 			close(fd);
 			continue;
 		}
-		*slot = fd;
+		*slot = (struct guest){ .fd = fd };
 	}
 }
 
@@ -108,23 +117,52 @@ static bool has_our_clock(pid_t pid)
 		theirs.st_dev == ours.st_dev);
 }
 
-static void hear(struct agents *agents, int fd, uint64_t now_ns)
+static void hear_hello(struct agents *agents, struct guest *guest, uint64_t now_ns)
 {
 	struct agent_hello hello;
 	struct agent_answer reply = { .magic = AGENT_MAGIC, .verdict = AGENT_NO };
 	int ring_fd = -1;
-	const ssize_t got = recv(fd, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
+	const ssize_t got = recv(guest->fd, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got == (ssize_t)sizeof(hello) && hello.magic == AGENT_MAGIC &&
-	    hello.version == AGENT_VERSION && is_who_it_says(fd, &hello) &&
+	    hello.version == AGENT_VERSION && is_who_it_says(guest->fd, &hello) &&
 	    has_our_clock((pid_t)hello.pid) &&
-	    agents_take(agents, &hello, now_ns, &reply, &ring_fd) == 0)
+	    agents_take(agents, &hello, now_ns, &reply, &ring_fd) == 0) {
 		reply.verdict = AGENT_GO;
-	answer(fd, &reply, ring_fd);
+		guest->agent = (uint32_t)agents->list.count;
+	}
+	answer(guest->fd, &reply, ring_fd);
 	if (ring_fd >= 0)
 		close(ring_fd);
-	leave(agents, fd);
+	if (!guest->agent)
+		leave(agents, guest);
+}
+
+static void hear_ready(struct agents *agents, struct guest *guest)
+{
+	struct agent *agent = &agents->list.items[guest->agent - 1];
+	const struct agent_answer reply = { .magic = AGENT_MAGIC, .verdict = AGENT_STARTED };
+	struct agent_ready ready;
+	const ssize_t got = recv(guest->fd, &ready, sizeof(ready), MSG_DONTWAIT | MSG_TRUNC);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got == (ssize_t)sizeof(ready) && ready.magic == AGENT_MAGIC &&
+	    ready.pid == (uint32_t)agent->pid && !agent->ended_ns) {
+		agents_begin(agents, agent);
+		answer(guest->fd, &reply, -1);
+		guest->agent = 0;
+	}
+	leave(agents, guest);
+}
+
+static void hear(struct agents *agents, int fd, uint64_t now_ns)
+{
+	struct guest *guest = guest_of(agents, fd);
+	if (guest && guest->agent)
+		hear_ready(agents, guest);
+	else if (guest)
+		hear_hello(agents, guest, now_ns);
 }
 
 void agents_serve(struct agents *agents, uint64_t now_ns)

@@ -305,6 +305,21 @@ def case_killed(place):
     assert (place.cwd / "well").exists(), "the program ended with its recorder"
 
 
+def case_hung(place):
+    """A recorder that does not answer is not waited for, and what it does later hurts nobody."""
+    code = SPIN + "work(2); os.execv('/bin/sh', ['sh', '-c', 'i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; >well'])"
+    with subprocess.Popen([POLYPERF, "record", "-v", "--interpreters", "agent", "-o", place.out / "other.data", "--", "sh",
+                           "-c", 'sleep 1.5; "$0" -c "$1"', python(), code], cwd=place.cwd, env=place.environment,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(0.8)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(9)
+        process.send_signal(signal.SIGCONT)
+        said = process.stderr.read()
+    print(said[-600:])
+    assert process.returncode == 0 and (place.cwd / "well").exists(), process.returncode
+
+
 def case_others(place):
     """Programs that are no Python know nothing of it; static ones, and those with a sanitizer, too."""
     compiler = shutil.which("cc") or polyperf.skip("no compiler")

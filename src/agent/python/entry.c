@@ -51,8 +51,8 @@ static bool say_hello(int fd, uint32_t pid)
 	return KERNEL(sendto, fd, &hello, sizeof(hello), MSG_NOSIGNAL, 0, 0) == (long)sizeof(hello);
 }
 
-/* The ring's descriptor, or -1. */
-static int hear_answer(int fd, struct agent_answer *answer)
+/* Returns false where nothing came, or no answer. */
+static bool hear(int fd, struct agent_answer *answer, int *ring_fd)
 {
 	union {
 		struct cmsghdr head;
@@ -63,7 +63,6 @@ static int hear_answer(int fd, struct agent_answer *answer)
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
 				  .msg_controllen = sizeof(control) };
-	int ring_fd = -1;
 	long got;
 	memset(&control, 0, sizeof(control));
 	do
@@ -71,45 +70,56 @@ static int hear_answer(int fd, struct agent_answer *answer)
 	while (got == -4); /* EINTR */
 	const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
-		memcpy(&ring_fd, CMSG_DATA(head), sizeof(ring_fd));
-	if (got == (long)sizeof(*answer) && answer->magic == AGENT_MAGIC &&
-	    answer->verdict == AGENT_GO)
-		return ring_fd;
-	if (ring_fd >= 0)
-		KERNEL(close, ring_fd, 0, 0, 0, 0, 0);
-	return -1;
+		memcpy(ring_fd, CMSG_DATA(head), sizeof(*ring_fd));
+	return got == (long)sizeof(*answer) && answer->magic == AGENT_MAGIC;
 }
 
 /* Children get a ring of their own. */
-static struct agent_ring *map_ring(int ring_fd)
+static bool map_ring(int ring_fd)
 {
 	const long got =
 	    KERNEL(mmap, 0, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, 0);
 	if (is_failure(got))
-		return NULL;
+		return false;
 	ring_map = (void *)got;
 	KERNEL(madvise, ring_map, RING_BYTES, MADV_DONTFORK, 0, 0, 0);
-	return ring_map;
+	return true;
 }
 
+/* Once the ring is mapped; waits until the events are on, so that no sample is missed. */
+static void begin_with(int fd, const struct agent_answer *answer, uint32_t pid)
+{
+	const struct agent_ready ready = { .magic = AGENT_MAGIC, .pid = pid };
+	struct agent_answer started;
+	int none = -1;
+	runtime_id = answer->runtime.id;
+	walk_use(ring_map, &answer->runtime, pid);
+	if (KERNEL(sendto, fd, &ready, sizeof(ready), MSG_NOSIGNAL, 0, 0) == (long)sizeof(ready))
+		hear(fd, &started, &none);
+	if (none >= 0)
+		KERNEL(close, none, 0, 0, 0, 0, 0);
+}
+
+/* False where nothing will come of it: the handler is not needed. */
 static bool announce(void)
 {
 	struct agent_answer answer;
+	int ring_fd = -1;
+	bool is_refused = true;
 	const uint32_t pid = (uint32_t)KERNEL(getpid, 0, 0, 0, 0, 0, 0);
 	const int fd = connect_to_recorder();
 	if (fd < 0)
 		return false;
-	const int ring_fd = say_hello(fd, pid) ? hear_answer(fd, &answer) : -1;
+	if (say_hello(fd, pid)) {
+		const bool is_heard = hear(fd, &answer, &ring_fd);
+		is_refused = is_heard && answer.verdict == AGENT_NO;
+		if (is_heard && answer.verdict == AGENT_GO && ring_fd >= 0 && map_ring(ring_fd))
+			begin_with(fd, &answer, pid);
+	}
+	if (ring_fd >= 0)
+		KERNEL(close, ring_fd, 0, 0, 0, 0, 0);
 	KERNEL(close, fd, 0, 0, 0, 0, 0);
-	if (ring_fd < 0)
-		return false;
-	struct agent_ring *ring = map_ring(ring_fd);
-	KERNEL(close, ring_fd, 0, 0, 0, 0, 0);
-	if (!ring)
-		return false;
-	runtime_id = answer.runtime.id;
-	walk_use(ring, &answer.runtime, pid);
-	return true;
+	return !is_refused;
 }
 
 /* Events do not come with fork(), and what was mapped stayed behind. The handler did come; it

@@ -6,12 +6,16 @@
  *
  *   agent      struct agent_hello
  *   recorder   struct agent_answer, with the ring's descriptor where it is AGENT_GO
+ *   agent      struct agent_ready: the ring is mapped
+ *   recorder   struct agent_answer, AGENT_STARTED
  *
- * Before it answers, the recorder opens sampling events on the process that raise SIGTRAP with
- * each sample (perf_event_attr.sigtrap). The handler runs before the thread is back at the
- * sampled instruction, walks the frames as the kernel's walk does, and writes records of the
- * walk (bpf/abi.h) into the ring, each behind a struct agent_record. The agent keeps no
- * descriptor; a child by fork() says hello anew.
+ * Before its first answer the recorder opens sampling events on the process that raise SIGTRAP
+ * with each sample (perf_event_attr.sigtrap), and when it hears that all is ready it switches
+ * them on: never in a program that has waited long enough, and may be another one by now. Who
+ * said hello and heard no AGENT_NO keeps its handler, whatever happens. The handler runs before the
+ * thread is back at the sampled instruction, walks the frames as the kernel's walk does, and writes
+ * records of the walk (bpf/abi.h) into the ring, each behind a struct agent_record. The agent keeps
+ * no descriptor; a child by fork() says hello anew.
  *
  * Numbers are in the machine's byte order; structures have no padding. The recorder trusts
  * nothing that it reads: the ring is memory that the program can write.
@@ -49,6 +53,12 @@ struct agent_hello {
 enum agent_verdict {
 	AGENT_NO, /* be gone: the handler is taken out again */
 	AGENT_GO,
+	AGENT_STARTED,
+};
+
+struct agent_ready {
+	uint32_t magic;
+	uint32_t pid;
 };
 
 struct agent_answer {
