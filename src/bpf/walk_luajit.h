@@ -471,10 +471,9 @@ WALK_INLINE bool walk_luajit_is_likely(const struct walk *walk, uint64_t cframe)
 	const uint64_t state = walk_frame_word(walk, LUAJIT_CFRAME_STATE);
 	const uint64_t previous = walk_frame_word(walk, LUAJIT_CFRAME_PREVIOUS);
 	const int32_t results = (int32_t)walk_frame_half(walk, LUAJIT_CFRAME_RESULTS);
-	const uint32_t handler = walk_frame_half(walk, LUAJIT_CFRAME_RESULTS + 4);
 	return state >= 65536 && !(state & 7) && !(state >> 47) &&
 	       !(walk_frame_word(walk, LUAJIT_CFRAME_PLACE) >> 47) && results < MOST_RESULTS &&
-	       results > -MOST_BYTES && handler < MOST_BYTES && !(handler & 7) &&
+	       results > -MOST_BYTES &&
 	       (!previous || previous - cframe - LUAJIT_CFRAME_BYTES < STACK_BYTES);
 }
 

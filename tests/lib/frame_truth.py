@@ -18,7 +18,7 @@ FIELDS = "tid,time,sym,dso,srcline"
 HEAD = re.compile(r"\s*(\d+)\s+(\d+)\.(\d{9}):\s*$")
 FRAME = re.compile(r"\s+(?:[0-9a-f]+ )?(.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))$")
 LINE = re.compile(r"  (.*):(\d+)$")
-MARK = re.compile(r"(?:#|//|/\*) @(\w+)(?: \*/)?$")
+MARK = re.compile(r"(?:#|--|//|/\*) @(\w+)(?: \*/)?$")
 
 Frame = collections.namedtuple("Frame", "name line file")
 Interval = collections.namedtuple("Interval", "case begin end stacks")

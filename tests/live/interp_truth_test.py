@@ -23,7 +23,7 @@ import polyperf  # noqa: E402
 
 PROGRAMS = HERE.parent / "interp/programs"
 POLYPERF = sys.argv[1]
-SUFFIXES = {"python": "py", "php": "php", "php-jit": "php", "ruby": "rb", "perl": "pl"}
+SUFFIXES = {"python": "py", "php": "php", "php-jit": "php", "ruby": "rb", "perl": "pl", "luajit": "lua"}
 SECONDS = "0.15"  # each case
 FREQUENCY = "3999"
 LONGER = {"php-jit": ["400000"]}  # compiled loops
@@ -36,6 +36,8 @@ CASES = {
              "threads", "forking", "forked"},
     "perl": {"lines", "scattered", "made", "again", "recursion", "callbacks", "exceptions", "threads",
              "forking", "forked"},
+    "luajit": {"lines", "scattered", "made", "again", "generators", "recursion", "callbacks", "exceptions",
+               "forking", "forked"},
 }
 # Percent of the samples, and how many samples and places (of the truth) there must be at least.
 FUNCTIONS, LINES, STACKS = 99.5, 98, 98
@@ -81,7 +83,7 @@ def check(language, truth, samples):
     frame_truth.table(counts, places)
     for sample, interval in wrong[:20]:
         seen = ", ".join(f"{frame.name}:{frame.line}" for frame in sample.frames[:3])
-        print(f"  {interval.case}: {seen}, was {' '.join(map(str, interval.stacks[0][0]))}, "
+        print(f"  {interval.case}: {seen}, was {' '.join(f'{f.name}:{f.line}' for f in interval.stacks[0][:3] if f)}, "
               f"{sample.time - interval.begin} ns behind its begin, {interval.end - sample.time} ns before its end")
     # The truth must be one that could be missed.
     count = counts["all"]
