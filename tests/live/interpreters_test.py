@@ -45,7 +45,8 @@ def path_of(language, version=None):
 
 
 def callers(language, seconds, version=None):
-    return [path_of(language, version), *OPTIONS.get(language, []), str(PROGRAMS / f"callers.{SUFFIXES[language]}"), str(seconds)]
+    program = str(PROGRAMS / f"callers.{SUFFIXES[language]}")
+    return [path_of(language, version), *OPTIONS.get(language, []), program, str(seconds)]
 
 
 def record(place, *arguments, environment=None):
@@ -88,7 +89,9 @@ def check_share(recording, leaf, least, pid=None):
             assert not stack or stack.pid == sample.pid
     print(f"{inside} samples inside, {whole} with stacks, {busy} with frames, {named} in or below {leaf}")
     assert inside >= least, "hardly a sample"
-    assert whole >= SHARE * inside, "samples without their stack"
+    # Entering LuaJIT's interpreter and leaving it takes some instructions each, and this program does little else.
+    share = 0.97 if leaf == LEAVES["luajit"] else SHARE
+    assert whole >= share * inside, "samples without their stack"
     assert busy >= 0.9 * inside, "too many samples without frames"
     assert named >= 0.2 * inside, f"hardly a sample of {leaf}"
     return inside
