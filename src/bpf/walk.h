@@ -80,7 +80,7 @@ struct walk_space {
 	uint8_t data[4096 + WALK_MAX_PIECE];
 	struct walk_table table;
 	uint8_t piece[WALK_MAX_PIECE];
-	uint64_t content[WALK_CHECK_WORDS + 4];
+	uint64_t content[WALK_CHECK_WORDS + 8]; /* and what is filled up */
 	struct walk_luajit_notes luajit;
 };
 
@@ -94,6 +94,8 @@ struct walk {
 	uint64_t end_avma;     /* of an array of frames */
 	uint64_t carried_avma; /* what a language takes from frame to frame */
 	uint64_t check;        /* of the code at carried_avma */
+	uint64_t file_avma;    /* the text that file_check was made of */
+	uint64_t file_check;
 	int32_t index;
 	uint32_t definitions_left;
 	uint32_t table_at;
@@ -170,14 +172,30 @@ WALK_INLINE uint64_t walk_mix(uint64_t so_far, uint64_t more)
 	return so_far ^ so_far >> 29;
 }
 
-/* Four words, as a step for each costs more than to mix it. */
+/* Some words, as a step costs more than to mix one. */
+enum { WALK_MIX_WORDS = 8 };
+
 static long walk_mix_step(uint32_t index, void *context)
 {
 	struct walk *walk = context;
-	const uint64_t *content = &walk->space->content[4 * index & (WALK_CHECK_WORDS - 1)];
-	for (int i = 0; i < 4; i++)
+	const uint64_t *content =
+	    &walk->space->content[WALK_MIX_WORDS * index & (WALK_CHECK_WORDS - 1)];
+	for (int i = 0; i < WALK_MIX_WORDS; i++)
 		walk->check = walk_mix(walk->check, content[i]);
 	return 0;
+}
+
+/* Mixes so many bytes of the content that was read into the check. */
+WALK_INLINE void walk_check_read(struct walk *walk, uint32_t bytes)
+{
+	uint64_t *content = walk->space->content;
+	WALK_OPAQUE(bytes);
+	if (bytes > 8 * WALK_CHECK_WORDS)
+		return;
+	content[bytes / 8] &= ~(UINT64_MAX << bytes % 8 * 8);
+	for (uint32_t i = 1; i < WALK_MIX_WORDS; i++)
+		content[bytes / 8 + i] = 0;
+	WALK_LOOP((bytes + 8 * WALK_MIX_WORDS - 1) / (8 * WALK_MIX_WORDS), walk_mix_step, walk);
 }
 
 /* Mixes into the check what is at an address, not only where it is: of long content its end, and
@@ -185,7 +203,6 @@ static long walk_mix_step(uint32_t index, void *context)
  */
 WALK_INLINE void walk_check_content(struct walk *walk, uint64_t avma, uint64_t bytes)
 {
-	uint64_t *content = walk->space->content;
 	walk->check = walk_mix(walk->check, bytes);
 	uint32_t here = 8 * WALK_CHECK_WORDS;
 	if (bytes < here)
@@ -195,12 +212,10 @@ WALK_INLINE void walk_check_content(struct walk *walk, uint64_t avma, uint64_t b
 	WALK_OPAQUE(here);
 	if (here > 8 * WALK_CHECK_WORDS)
 		return;
-	for (int i = 0; i < 4; i++)
-		content[here / 8 + (uint32_t)i] = 0;
-	if (walk_read(content, here, avma))
+	if (walk_read(walk->space->content, here, avma))
 		walk->check = walk_mix(walk->check, avma);
 	else
-		WALK_LOOP((here + 31) / 32, walk_mix_step, walk);
+		walk_check_read(walk, here);
 }
 
 /* Ends the walk; to be returned from a step. */

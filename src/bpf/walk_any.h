@@ -27,6 +27,7 @@ WALK_INLINE void walk_begin(struct walk *walk, const struct walk_sample *sample)
 	stack->flags = 0;
 	stack->zero = 0;
 	walk->carried_avma = 0;
+	walk->file_avma = 0;
 }
 
 /* Writes the stack. Definitions of its code went before it. */

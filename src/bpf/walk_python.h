@@ -68,14 +68,21 @@ WALK_INLINE void walk_python_define(struct walk *walk, const struct walk_key *ke
 	walk_defined(walk, at, table + PYTHON_BYTES_OFF, table_bytes);
 }
 
-/* The qualified name, or the file, of the code. */
+/* The file of the code, or its qualified name. */
 static long walk_python_check_step(uint32_t index, void *context)
 {
 	struct walk *walk = context;
 	const struct walk_python *python = &walk->runtime->python;
 	const uint64_t avma =
-	    walk_code_word(walk, index ? python->code_file : python->code_qualified);
+	    walk_code_word(walk, index ? python->code_qualified : python->code_file);
 	struct walk_python_text text;
+	if (!index) {
+		/* Frames often have the file of the frame below: it cannot change meanwhile. */
+		walk->check = walk->file_check;
+		if (avma == walk->file_avma)
+			return 0;
+		walk->check = 0;
+	}
 	if (walk_read(&text, sizeof(text), avma)) {
 		walk->check = walk_mix(walk->check, avma);
 	} else if (text.hash != UINT64_MAX) {
@@ -87,7 +94,27 @@ static long walk_python_check_step(uint32_t index, void *context)
 				   avma + (is_ascii ? python->text_ascii : python->text_compact),
 				   text.length * (text.state >> 2 & 7));
 	}
+	if (!index) {
+		walk->file_avma = avma;
+		walk->file_check = walk->check;
+	}
 	return 0;
+}
+
+WALK_INLINE void walk_python_check_table(struct walk *walk, uint64_t table)
+{
+	enum { AT_ONCE = 256, HEAD = PYTHON_BYTES_OFF - PYTHON_SIZE_OFF };
+	uint64_t *content = walk->space->content;
+	uint64_t bytes;
+	/* Most tables are read with their size, which saves as much as it takes to mix them. */
+	if (!walk_read(content, AT_ONCE, table + PYTHON_SIZE_OFF) && content[0] <= AT_ONCE - HEAD) {
+		content[1] = 0; /* its hash, if it was asked for */
+		walk_check_read(walk, (uint32_t)content[0] + HEAD);
+	} else if (walk_read_word(&bytes, table + PYTHON_SIZE_OFF)) {
+		walk_check_content(walk, table + PYTHON_BYTES_OFF, bytes);
+	} else {
+		walk->check = walk_mix(walk->check, table);
+	}
 }
 
 /* Addresses are reused, by code that is made and thrown away even all of them at once: that of
@@ -96,18 +123,13 @@ static long walk_python_check_step(uint32_t index, void *context)
 WALK_INLINE void walk_python_check(struct walk *walk)
 {
 	const struct walk_python *python = &walk->runtime->python;
-	const uint64_t table = walk_code_word(walk, python->code_table);
-	uint64_t table_bytes;
 	if (python->code_version) {
 		walk->check = walk_code_half(walk, python->code_version);
 		return;
 	}
-	walk->check = walk_code_half(walk, python->code_first_line);
 	WALK_LOOP(2, walk_python_check_step, walk);
-	if (walk_read_word(&table_bytes, table + PYTHON_SIZE_OFF))
-		walk_check_content(walk, table + PYTHON_BYTES_OFF, table_bytes);
-	else
-		walk->check = walk_mix(walk->check, table);
+	walk->check = walk_mix(walk->check, walk_code_half(walk, python->code_first_line));
+	walk_python_check_table(walk, walk_code_word(walk, python->code_table));
 }
 
 /* From what the frame has of its place to bytes from the first instruction. */
