@@ -63,7 +63,8 @@ class Truth:
         return None
 
 
-Sample = collections.namedtuple("Sample", "tid time frames")
+# Frames are those of the language, natives the names of all others; innermost first.
+Sample = collections.namedtuple("Sample", "tid time frames natives")
 Seen = collections.namedtuple("Seen", "name dso line")
 
 
@@ -80,12 +81,11 @@ def is_native(dso, cache={}):
 
 
 def read_samples(program, recording):
-    """The frames of the language in each sample, innermost first."""
     text = polyperf.run(program, "script", "-i", recording, "--no-inline", "--ns", "-F", FIELDS).stdout
     samples = []
     for row in text.split("\n"):
         if head := HEAD.match(row):
-            samples.append(Sample(int(head[1]), int(head[2]) * 10**9 + int(head[3]), []))
+            samples.append(Sample(int(head[1]), int(head[2]) * 10**9 + int(head[3]), [], []))
         elif line := LINE.match(row):
             frames = samples[-1].frames
             frames[-1] = frames[-1]._replace(line=int(line[2]))
@@ -93,8 +93,10 @@ def read_samples(program, recording):
             samples[-1].frames.append(Seen(frame[1], frame[2], 0))
         elif row.strip():
             polyperf.fail(f"not understood: {row!r}")
-    return [sample._replace(frames=[frame for frame in sample.frames if not is_native(frame.dso)])
-            for sample in samples]
+    for sample in samples:
+        sample.natives.extend(frame.name for frame in sample.frames if is_native(frame.dso))
+        sample.frames[:] = [frame for frame in sample.frames if not is_native(frame.dso)]
+    return samples
 
 
 def is_right(seen, frame):
@@ -127,11 +129,12 @@ def count(samples, truth, wrong=None):
 
 
 def shifted(truth):
-    """A truth that is wrong: what each interval of a thread says is said of the next."""
+    """A truth that is wrong: what is said of each interval is said of another place."""
+    distinct = {str(one.stacks[0]): one.stacks for of_thread in truth.intervals.values() for one in of_thread}
+    following = dict(zip(distinct, [*distinct.values()][1:] + [*distinct.values()][:1]))
     other = Truth.__new__(Truth)
-    other.intervals = {tid: [one._replace(stacks=before.stacks)
-                             for before, one in zip(intervals[-1:] + intervals, intervals)]
-                       for tid, intervals in truth.intervals.items()}
+    other.intervals = {tid: [one._replace(stacks=following[str(one.stacks[0])]) for one in of_thread]
+                       for tid, of_thread in truth.intervals.items()}
     return other
 
 

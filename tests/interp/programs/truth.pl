@@ -4,7 +4,7 @@ use strict;
 use warnings;
 no warnings 'recursion';
 use threads;
-use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC CLOCK_PROCESS_CPUTIME_ID);
 
 our $CLOCK = CLOCK_MONOTONIC; # by a function
 my $N = 20_000; # a loop takes about a millisecond
@@ -14,7 +14,8 @@ my $case = '';
 my $number = 0;
 my $x = 0;
 
-sub now { return clock_gettime($CLOCK) }
+# How long cases run: a busy machine must not make them fewer samples.
+sub cpu { return clock_gettime(CLOCK_PROCESS_CPUTIME_ID) }
 
 sub tid { return syscall(186) } # gettid
 
@@ -243,7 +244,7 @@ sub exceptions {
 sub first_worker {
     my ($finish) = @_;
     @rows = ();
-    while (now() < $finish) {
+    while (cpu() < $finish) {
         my $begin = clock_gettime($CLOCK);
         for my $i (1 .. $N) { $x += $i * $i } # @first
         note($begin, clock_gettime($CLOCK), 'Made::Up::first_worker@first ...');
@@ -254,7 +255,7 @@ sub first_worker {
 sub second_worker {
     my ($finish) = @_;
     @rows = ();
-    while (now() < $finish) {
+    while (cpu() < $finish) {
         my $begin = clock_gettime($CLOCK);
         for my $i (1 .. $N) { $x += $i * $i } # @second
         note($begin, clock_gettime($CLOCK), 'Made::Up::second_worker@second ...');
@@ -267,11 +268,11 @@ my %cases = (lines => \&lines, scattered => \&case_scattered, made => \&made, ag
     recursion => \&recursion, callbacks => \&callbacks, exceptions => \&exceptions);
 for my $name (sort keys %cases) {
     $case = $name;
-    my $finish = now() + $seconds;
-    $cases{$name}->() while now() < $finish;
+    my $finish = cpu() + $seconds;
+    $cases{$name}->() while cpu() < $finish;
 }
 $case = 'threads';
-my $finish = now() + 1.5 * $seconds;
+my $finish = cpu() + 1.5 * $seconds;
 my @threads = map { threads->create($_, $finish) } \&first_worker, \&second_worker, \&first_worker;
 $others .= $_->join for @threads;
 
@@ -283,8 +284,8 @@ if (!$child) {
     $others = '';
     $number++;
 }
-$finish = now() + $seconds;
-again() while now() < $finish;
+$finish = cpu() + $seconds;
+again() while cpu() < $finish;
 open my $out, '>', $child ? $log : "$log.$$" or die;
 print $out rows_as_text(), $others;
 close $out;
