@@ -2,8 +2,7 @@
 
 Slowdown: a fixed amount of work alone, under `perf record`, under `polyperf record`, and with
 Python's own way, its trampolines for perf (-X perf); one after the other in each round, so that
-what disturbs the machine disturbs all. What counts is the median over the rounds of the CPU time
-against that of the same round's run alone.
+what disturbs the machine disturbs all. What counts is the least CPU time of the rounds.
 
 A sample: the kernel's own count of the time in the program that walks (kernel.bpf_stats_enabled),
 by the depth of the stack.
@@ -13,13 +12,12 @@ import os
 import pathlib
 import re
 import shutil
-import statistics
 import subprocess
 import time
 
 STACKS = pathlib.Path(__file__).resolve().parent / "stacks.py"
 STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
-WORK_SECONDS = 1.2
+WORK_SECONDS = 1.0
 RATES = (99, 999)
 # Functions of their own that call each other, or one that calls itself, or 50 threads with the former;
 # the innermost is busy.
@@ -76,12 +74,12 @@ class Bench:
     def slowdowns(self, python, ways, rounds):
         """For each of `ways` = {name: (recorder, options of Python)} the share of CPU time on top, in percent."""
         count = max(1, int(20 * WORK_SECONDS / self.work(20, [], python)))
-        ratios = {name: [] for name in ways}
+        ways = {"alone": ([], []), **ways}
+        least = dict.fromkeys(ways, float("inf"))
         for _ in range(rounds):
-            alone = self.work(count, [], python)
             for name, (recorder, options) in ways.items():
-                ratios[name].append(self.work(count, recorder, python, *options) / alone)
-        return {name: 100 * (statistics.median(of_way) - 1) for name, of_way in ratios.items()}
+                least[name] = min(least[name], self.work(count, recorder, python, *options))
+        return {name: 100 * (seconds / least["alone"] - 1) for name, seconds in least.items()}
 
     def cost(self, python, depth, how, rate, seconds=3):
         """Nanoseconds a sample while a stack of that depth is walked, and how many samples that was."""
