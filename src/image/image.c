@@ -1,5 +1,6 @@
 #include "image/image.h"
 
+#include "base/escape.h"
 #include "image/internal.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ void image_free(struct image *image)
 	vector_clear(&image->functions);
 	intern_clear(&image->names);
 	intern_clear(&image->sources);
+	sink_clear(&image->text);
 	vector_clear(&image->lines);
 	vector_clear(&image->pending_scopes);
 	sink_clear(&image->unit_lines);
@@ -55,13 +57,20 @@ void image_free(struct image *image)
 	free(image);
 }
 
-/* ELF's and DWARF's texts end at a NUL. */
-static struct bytes until_nul(struct bytes text)
+/* ELF's and DWARF's texts end at a NUL. Their readers print what they find, so nothing may be in it
+ * that drives a terminal, or makes two lines of one.
+ */
+static uint32_t put_text(struct image *image, struct intern *texts, struct bytes text)
 {
 	const uint8_t *nul = text.size ? memchr(text.data, '\0', text.size) : NULL;
 	if (nul)
 		text.size = (size_t)(nul - text.data);
-	return text;
+	if (escape_is_plain(text))
+		return intern_bytes(texts, text);
+	sink_reset(&image->text);
+	escape_terminal(&image->text, text);
+	return sink_failed(&image->text) ? INTERN_NONE
+					 : intern_bytes(texts, sink_bytes(&image->text));
 }
 
 /* Sizes come from files: what cannot be is cut, so that no sum overflows and no single
@@ -91,7 +100,7 @@ int image_function(struct image *image, const struct image_function *given)
 		return got;
 	if (image->functions.count >= NONE - 1)
 		return STATUS_TOO_BIG;
-	const uint32_t name = intern_bytes(&image->names, until_nul(given->name));
+	const uint32_t name = put_text(image, &image->names, given->name);
 	struct function *f = name == INTERN_NONE ? NULL : vector_push(&image->functions);
 	if (!f)
 		return STATUS_NO_MEMORY;
@@ -106,7 +115,7 @@ int image_function(struct image *image, const struct image_function *given)
 
 uint32_t image_source(struct image *image, struct bytes path)
 {
-	return intern_bytes(&image->sources, until_nul(path));
+	return put_text(image, &image->sources, path);
 }
 
 int image_line(struct image *image, const struct image_line *line)
@@ -150,7 +159,7 @@ int image_inline(struct image *image, const struct image_inline *scope)
 	if (last && (last->offset > scope->offset ||
 		     (last->offset == scope->offset && last->depth > scope->depth)))
 		image->scopes_in_order = false;
-	const uint32_t name = intern_bytes(&image->names, until_nul(scope->name));
+	const uint32_t name = put_text(image, &image->names, scope->name);
 	struct pending_scope *slot =
 	    name == INTERN_NONE ? NULL : vector_push(&image->pending_scopes);
 	if (!slot)

@@ -40,7 +40,8 @@ struct image_options {
 };
 
 struct image_function {
-	struct bytes name; /* as it shall stand in the symbol table; NUL ends it */
+	struct bytes
+	    name; /* as it shall stand in the symbol table; NUL ends it, controls are escaped */
 	uint64_t start_avma;
 	uint64_t size;     /* at least 1 */
 	struct bytes code; /* as many bytes as are known, at most size; none: no file space */

@@ -156,6 +156,7 @@ struct image {
 	VECTOR(struct function) functions;
 	struct intern names;
 	struct intern sources;
+	struct sink text; /* scratch: a name or path made safe */
 
 	/* The function that was given last. */
 	VECTOR(struct pending_line) lines;

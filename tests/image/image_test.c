@@ -49,6 +49,28 @@ static void test_symbols_and_bytes(void **state)
 	read_back_close(&r);
 }
 
+/* Names and paths are the program's, and readers print them as they are. */
+static void test_texts_drive_no_terminal(void **state)
+{
+	(void)state;
+	struct image *image = build_new();
+	const struct bytes path = { (const uint8_t *)"/a\x1b[2J/b\r.py", 12 };
+	build_function(image, "\x1b]0;title\a\x1b[31mred", 0x1000, 40, (struct bytes){ CODE, 40 });
+	const struct image_line line = { .file = image_source(image, path), .line = 3 };
+	assert_int_equal(image_line(image, &line), 0);
+	build_function(image, "two\nlines \xc2\x9b \x9b \xc3\xa9", 0x2000, 40, (struct bytes){ 0 });
+	assert_int_equal(image_finish(image), 0);
+	struct read_back r;
+	read_back_open(&r, image);
+	GElf_Sym symbol = read_back_symbol(&r, 0);
+	assert_string_equal(read_back_name(&r, &symbol), "\\x1b]0;title\\x07\\x1b[31mred");
+	symbol = read_back_symbol(&r, 1);
+	assert_string_equal(read_back_name(&r, &symbol), "two\\nlines \\xc2\\x9b \\x9b \xc3\xa9");
+	assert_string_equal(read_back_line(&r, image_file_off(image, 0)),
+			    "/a\\x1b[2J/b\\x0d.py:3:0");
+	read_back_close(&r);
+}
+
 /* Segments cover what perf and the dynamic loader would look for in them. */
 static void test_segments(void **state)
 {
@@ -176,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_symbols_and_bytes),
+		cmocka_unit_test(test_texts_drive_no_terminal),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_same_bytes),
