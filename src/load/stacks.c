@@ -36,6 +36,7 @@ struct stacks {
 	VECTOR(struct told_evaluator) evaluators;
 	struct idmap first_evaluators; /* by (pid, runtime): index + 1 */
 	bool is_full;                  /* more code was told of than is kept */
+	bool has_others, has_damaged;  /* records that cannot be read, and were warned of */
 	uint64_t age;
 	struct waiting waiting[SETS][WAYS];
 };
@@ -76,15 +77,17 @@ bool stacks_is_event(const struct load *load, size_t event)
 		strcmp(perfdata_event(load->perf, event)->name, FRAMES_EVENT_NAME) == 0);
 }
 
-static bool read_record(struct load *load, const struct perfdata_record *record,
-			struct frames_record *frames, size_t *event)
+/* Returns 1, 0 where it is another record, or why it cannot be read. */
+static int read_record(struct load *load, const struct perfdata_record *record,
+		       struct frames_record *frames, size_t *event)
 {
 	struct perfdata_sample sample;
 	if (!has_output(load) || perfdata_decode_sample(load->perf, record, &sample) < 0 ||
-	    !stacks_is_record(load, &sample) || frames_read(frames, sample.raw) < 0)
-		return false;
+	    !stacks_is_record(load, &sample))
+		return 0;
 	*event = sample.event;
-	return true;
+	const int got = frames_read(frames, sample.raw);
+	return got < 0 ? got : 1;
 }
 
 static struct stacks *make(struct load *load)
@@ -97,6 +100,23 @@ static struct stacks *make(struct load *load)
 		stacks = NULL;
 	}
 	return load->stacks = stacks;
+}
+
+static int warn_of_unread(struct load *load, int why)
+{
+	struct stacks *stacks = make(load);
+	if (!stacks)
+		return STATUS_NO_MEMORY;
+	bool *is_said = why == STATUS_UNSUPPORTED ? &stacks->has_others : &stacks->has_damaged;
+	if (!*is_said)
+		load_add_note(load, true,
+			      why == STATUS_UNSUPPORTED
+				  ? "another version of polyperf wrote frames of interpreters: "
+				    "this one cannot read them"
+				  : "frames of interpreters are damaged: some functions and names "
+				    "are missing");
+	*is_said = true;
+	return 0;
 }
 
 static uint64_t runtime_key(uint32_t pid, uint32_t runtime)
@@ -134,8 +154,9 @@ int stacks_define(struct load *load, const struct perfdata_record *record)
 {
 	struct frames_record frames;
 	size_t event;
-	if (!read_record(load, record, &frames, &event))
-		return 0;
+	const int got = read_record(load, record, &frames, &event);
+	if (got <= 0)
+		return got < 0 ? warn_of_unread(load, got) : 0;
 	uint32_t *is_known = idmap_put(&load->walk_events, event);
 	if (!is_known)
 		return STATUS_NO_MEMORY;
@@ -285,7 +306,7 @@ uint64_t stacks_time_ns(struct load *load, const struct perfdata_record *record)
 {
 	struct frames_record frames;
 	size_t event;
-	if (read_record(load, record, &frames, &event) && frames.head.kind == WALK_STACK &&
+	if (read_record(load, record, &frames, &event) > 0 && frames.head.kind == WALK_STACK &&
 	    frames.stack.time_ns)
 		return frames.stack.time_ns;
 	return perfdata_record_time_ns(load->perf, record);
@@ -295,7 +316,9 @@ const struct frames_code *stacks_code(const struct load *load, const struct stac
 				      const struct walk_frame *frame)
 {
 	const struct walk_key key = { frame->code_avma, frame->check, item->pid, item->runtime };
-	return load->stacks ? frames_store_find(load->stacks->codes, &key) : NULL;
+	const struct frames_code *code =
+	    load->stacks ? frames_store_find(load->stacks->codes, &key) : NULL;
+	return code && code->language == item->language ? code : NULL;
 }
 
 bool stacks_evaluator(const struct load *load, const struct stacks_item *item, uint32_t *index,

@@ -687,6 +687,61 @@ static void every_changed_byte(void **state)
 	end(&s);
 }
 
+/* Changes a byte of the heads of the stacks. */
+static void check_warning(size_t at, uint8_t value, const char *warning)
+{
+	struct scene s;
+	struct load *load;
+	struct load_error error;
+	const uint32_t magic = WALK_MAGIC;
+	begin(&s, WALK_PYTHON);
+	size_t from = s.r.out.size;
+	sample(&s, "Ems", "a.");
+	sample(&s, "Ems", "b.");
+	const size_t to = s.r.out.size;
+	const struct bytes whole = recording_seal(&s.r);
+	for (; from < to - sizeof(magic); from++)
+		if (memcmp(s.r.out.data + from, &magic, sizeof(magic)) == 0)
+			s.r.out.data[from + at] = value;
+	recording_file(&s.r, "perf.data", whole);
+	const struct load_options options = { .input = s.r.path };
+	assert_int_equal(load_open(&load, &options, &error), 0);
+	for (int i = 0; i < 2; i++) {
+		struct profile profile = { 0 };
+		assert_int_equal(load_profile(load, &profile), 0);
+		profile_clear(&profile);
+	}
+	assert_int_equal(load_note_count(load), 1);
+	assert_true(load_note(load, 0)->is_warning);
+	assert_string_equal(load_note(load, 0)->text, warning);
+	load_close(load);
+	sink_clear(&s.r.out);
+	end(&s);
+}
+
+static void what_cannot_be_read_is_told_of(void **state)
+{
+	(void)state;
+	check_warning(offsetof(struct walk_head, version), WALK_VERSION + 1,
+		      "another version of polyperf wrote frames of interpreters: this one cannot "
+		      "read them");
+	check_warning(offsetof(struct walk_head, kind), 200,
+		      "frames of interpreters are damaged: some functions and names are missing");
+}
+
+/* A number of code means another thing in another language. */
+static void code_of_another_language_names_nothing(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin_without_code(&s, WALK_PYTHON);
+	s.language = WALK_PERL;
+	define(&s, &(struct recording_walked){ .name = "a", .file = "/src/a.pl" }, 'a');
+	s.language = WALK_PYTHON;
+	sample(&s, "Ems", "a.");
+	check(&s, "[unknown] (its code was never told of) m s\n");
+}
+
 static int count(void *context, const struct profile *p, const struct load_sample *sample)
 {
 	(void)p;
@@ -762,6 +817,8 @@ int main(void)
 		cmocka_unit_test(pipe_mode_has_no_names_of_events),
 		cmocka_unit_test(compressed_records_do_not_stay),
 		cmocka_unit_test(every_changed_byte),
+		cmocka_unit_test(what_cannot_be_read_is_told_of),
+		cmocka_unit_test(code_of_another_language_names_nothing),
 		cmocka_unit_test(without_memory_the_walk_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

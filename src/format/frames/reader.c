@@ -7,6 +7,23 @@ static bool is_padding_only(size_t left)
 	return left < 8;
 }
 
+/* What no writer of this version writes. A name or a line that such a record gives may be wrong. */
+static bool is_stack(const struct walk_stack *stack)
+{
+	return stack->frame_count <= WALK_MAX_FRAMES && stack->end < WALK_END_COUNT && !stack->zero;
+}
+
+static bool is_definition(const struct walk_definition *definition)
+{
+	bool are_texts = true;
+	for (int i = 0; i < WALK_TEXT_COUNT; i++)
+		are_texts = are_texts && definition->texts[i].encoding <= WALK_UCS4;
+	return are_texts && definition->table_bytes <= WALK_MAX_TABLE &&
+	       definition->table_here <= definition->table_bytes &&
+	       definition->table_kind < WALK_TABLE_KIND_COUNT &&
+	       definition->code_kind <= WALK_CODE_EVALUATOR && !definition->zero;
+}
+
 static int read_stack(struct frames_record *record, struct cursor *c)
 {
 	struct walk_stack *stack = &record->stack;
@@ -18,7 +35,7 @@ static int read_stack(struct frames_record *record, struct cursor *c)
 	stack->end = cursor_u8(c);
 	stack->flags = cursor_u8(c);
 	stack->zero = cursor_u32(c);
-	if (stack->frame_count > WALK_MAX_FRAMES)
+	if (!is_stack(stack))
 		return STATUS_CORRUPT;
 	record->frames = cursor_take(c, stack->frame_count * sizeof(struct walk_frame));
 	return 0;
@@ -53,10 +70,9 @@ static int read_definition(struct frames_record *record, struct cursor *c)
 		cursor_take(c, -(size_t)definition->texts[i].bytes & 7);
 	}
 	record->piece = cursor_take(c, definition->table_here);
-	if (definition->table_bytes > WALK_MAX_TABLE ||
-	    definition->table_here > definition->table_bytes)
-		return STATUS_CORRUPT;
-	return 0;
+	return is_definition(definition) && definition->key.pid == record->head.pid
+		   ? 0
+		   : STATUS_CORRUPT;
 }
 
 static int read_table(struct frames_record *record, struct cursor *c)
@@ -66,7 +82,8 @@ static int read_table(struct frames_record *record, struct cursor *c)
 	table->offset = cursor_u32(c);
 	table->bytes = cursor_u32(c);
 	record->piece = cursor_take(c, table->bytes);
-	if (table->offset > WALK_MAX_TABLE || table->bytes > WALK_MAX_TABLE - table->offset)
+	if (table->key.pid != record->head.pid || table->offset > WALK_MAX_TABLE ||
+	    table->bytes > WALK_MAX_TABLE - table->offset)
 		return STATUS_CORRUPT;
 	return 0;
 }
@@ -105,7 +122,8 @@ int frames_read(struct frames_record *record, struct bytes raw)
 		return STATUS_TRUNCATED;
 	if (record->head.size < sizeof(struct walk_head) ||
 	    !is_padding_only(raw.size - record->head.size) ||
-	    record->head.language >= WALK_LANGUAGE_COUNT)
+	    record->head.language == WALK_NO_LANGUAGE ||
+	    record->head.language >= WALK_LANGUAGE_COUNT || record->head.zero)
 		return STATUS_CORRUPT;
 	c = cursor_over((struct bytes){ raw.data, record->head.size });
 	cursor_take(&c, sizeof(struct walk_head));

@@ -279,6 +279,34 @@ static void test_contradictions(void **state)
 	assert_int_equal(read_all(made.bytes, made.size), STATUS_CORRUPT);
 }
 
+/* A name may be wrong that comes from a record like this. */
+static void test_what_nobody_writes(void **state)
+{
+	const struct record all[] = { make_stack(), make_definition(), make_table() };
+	static const struct {
+		size_t record, at;
+		uint8_t value;
+	} CHANGES[] = {
+		{ 0, offsetof(struct walk_head, language), WALK_NO_LANGUAGE },
+		{ 0, offsetof(struct walk_head, zero), 1 },
+		{ 0, offsetof(struct walk_stack, end), WALK_END_COUNT },
+		{ 0, offsetof(struct walk_stack, zero), 1 },
+		{ 1, offsetof(struct walk_head, pid), 78 },
+		{ 1, offsetof(struct walk_definition, zero), 1 },
+		{ 1, offsetof(struct walk_definition, table_kind), WALK_TABLE_KIND_COUNT },
+		{ 1, offsetof(struct walk_definition, code_kind), WALK_CODE_EVALUATOR + 1 },
+		{ 1, offsetof(struct walk_definition, texts[2].encoding), WALK_UCS4 + 1 },
+		{ 2, offsetof(struct walk_head, pid), 78 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(CHANGES) / sizeof(*CHANGES); i++) {
+		struct record made = all[CHANGES[i].record];
+		assert_int_equal(read_all(made.bytes, made.size), 0);
+		made.bytes[CHANGES[i].at] = CHANGES[i].value;
+		assert_int_equal(read_all(made.bytes, made.size), STATUS_CORRUPT);
+	}
+}
+
 static void test_reasons(void **state)
 {
 	(void)state;
@@ -300,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_every_changed_byte),
 		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_what_nobody_writes),
 		cmocka_unit_test(test_reasons),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
