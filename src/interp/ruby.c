@@ -32,7 +32,7 @@ struct ruby_version {
 #define LINES_3_2 .body_lines = 112, .body_line_count = 128, .body_index = 136
 
 static const struct ruby_version versions[] = {
-	{ /* 2.7.4, 2.7.8 */
+	{ /* 2.7.0, 2.7.8 */
 	  .major = 2,
 	  .minor = 7,
 	  .layout = { .context_thread = 56,
@@ -53,7 +53,7 @@ static const struct ruby_version versions[] = {
 		      LINES,
 		      .frame_bytes = 56,
 		      .line_bytes = 8 } },
-	{ /* 3.1.2 */
+	{ /* 3.1.0, 3.1.2, 3.1.7 */
 	  .major = 3,
 	  .minor = 1,
 	  .layout = { .context_thread = 48,
@@ -63,7 +63,7 @@ static const struct ruby_version versions[] = {
 		      LINES,
 		      .frame_bytes = 64,
 		      .line_bytes = 12 } },
-	{ /* 3.2.0, 3.2.8 */
+	{ /* 3.2.0, 3.2.11 */
 	  .major = 3,
 	  .minor = 2,
 	  .layout = { .context_thread = 48,
@@ -73,7 +73,7 @@ static const struct ruby_version versions[] = {
 		      LINES_3_2,
 		      .frame_bytes = 64,
 		      .line_bytes = 12 } },
-	{ /* 3.3.0, 3.3.8 */
+	{ /* 3.3.0, 3.3.12 */
 	  .major = 3,
 	  .minor = 3,
 	  .layout = { .context_thread = 48,
@@ -83,7 +83,7 @@ static const struct ruby_version versions[] = {
 		      LINES_3_2,
 		      .frame_bytes = 56,
 		      .line_bytes = 12 } },
-	{ /* 3.4.0, 3.4.9 */
+	{ /* 3.4.0, 3.4.10 */
 	  .major = 3,
 	  .minor = 4,
 	  .layout = { .context_thread = 48,
