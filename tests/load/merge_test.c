@@ -49,7 +49,10 @@ struct scene {
 /* What the runtime of compiled code is told by. */
 static const char *program_of(enum walk_language language)
 {
-	return language == WALK_PHP ? "php8.2" : language == WALK_RUBY ? "ruby3.1" : "python3";
+	return language == WALK_PHP      ? "php8.2"
+	       : language == WALK_RUBY   ? "ruby3.1"
+	       : language == WALK_LUAJIT ? "luajit"
+					 : "python3";
 }
 
 static void map_program(struct scene *s)
@@ -383,6 +386,59 @@ static void a_slot_says_what_interprets(void **state)
 		  "a b q c m s\n"
 		  "E q a q b c m s\n"
 		  "h" UNLINKED " q c m s\n");
+}
+
+/* LuaJIT's interpreter is so many bytes, whatever is called what there. */
+static void tell_of_bytes(struct scene *s, char letter, uint32_t bytes)
+{
+	recording_put_walked(
+	    &s->r, PID, s->time_ns,
+	    &(struct recording_walked){ .language = s->language,
+					.key = { avma_of(letter) - 0x10, 0, PID, RUNTIME },
+					.name = "",
+					.file = "",
+					.first_line = bytes,
+					.kind = WALK_CODE_EVALUATOR });
+}
+
+static void an_interpreter_without_symbols(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin(&s, WALK_LUAJIT);
+	tell_of_bytes(&s, 'q', 0x100);
+	sample(&s, "qhs", "ab.");
+	sample(&s, "hmhqs", "a.b.");
+	sample(&s, "EhqEs", "c.");
+	check(&s, "a b h s\n"
+		  "h a h b s\n"
+		  "E h c E s\n");
+}
+
+/* A trace is called by where it begins, as its function is. */
+static void a_trace_stands_for_where_it_begins(void **state)
+{
+	struct scene s;
+	(void)state;
+	begin_without_code(&s, WALK_LUAJIT);
+	define(&s, &(struct recording_walked){ .name = "", .file = "/src/a.lua", .first_line = 10 },
+	       'a');
+	define(&s, &(struct recording_walked){ .name = "", .file = "/src/a.lua", .first_line = 1 },
+	       'b');
+	define(&s,
+	       &(struct recording_walked){
+		   .name = "", .file = "/src/a.lua", .kind = WALK_CODE_TOPLEVEL },
+	       'c');
+	tell_of_bytes(&s, 'h', 0x80);
+	recording_mmap(&s.r, PID, 3, JIT, 0x1000, "//anon");
+	dump_load(&s.dump, PID, 4, JIT, 0x100, "TRACE_3::alpha /src/a.lua:10 side 1/2");
+	sample(&s, "Jqs", "abc.");
+	sample(&s, "Jqhs", "a.c.");
+	/* Of another function: it was compiled into what the frame is of. */
+	sample(&s, "Jqs", "b.");
+	check(&s, "alpha a.lua:10 a.lua:1 <main> q s\n"
+		  "alpha a.lua:10 q <main> s\n"
+		  "alpha a.lua:10 a.lua:1 q s\n");
 }
 
 static void compiled_code_stands_for_its_frame(void **state)
@@ -800,6 +856,8 @@ int main(void)
 		cmocka_unit_test(without_callers_the_frames_are_the_callers),
 		cmocka_unit_test(parts_of_an_evaluator_are_hidden_with_it),
 		cmocka_unit_test(a_slot_says_what_interprets),
+		cmocka_unit_test(an_interpreter_without_symbols),
+		cmocka_unit_test(a_trace_stands_for_where_it_begins),
 		cmocka_unit_test(compiled_code_stands_for_its_frame),
 		cmocka_unit_test(compiled_code_that_an_evaluator_runs),
 		cmocka_unit_test(a_trampoline_says_less_than_its_frame),

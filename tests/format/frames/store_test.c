@@ -143,6 +143,47 @@ static void test_lines_of_frames(void **state)
 	assert_int_equal(frames_code_line(&code, &frame), 0);
 }
 
+/* Functions of Lua have a place, those of LuaJIT's libraries a number. */
+static void test_luajit_names(void **state)
+{
+	static const struct {
+		const char *file;
+		const char *name;
+		enum walk_code_kind kind;
+		uint64_t number;
+		const char *expected;
+	} cases[] = {
+		{ "/srv/app/work.lua", "", WALK_CODE_FUNCTION, 5, "work.lua:10" },
+		{ "stdin", "", WALK_CODE_FUNCTION, 5, "stdin:10" },
+		{ "odd/", "", WALK_CODE_FUNCTION, 5, "odd/:10" },
+		{ "", "", WALK_CODE_FUNCTION, 5, "[string]:10" },
+		{ "work.lua", "", WALK_CODE_TOPLEVEL, 5, "" },
+		{ "work.lua", "named", WALK_CODE_FUNCTION, 5, "named" },
+		{ "", "", WALK_CODE_NATIVE, 2, "assert" },
+		{ "", "", WALK_CODE_NATIVE, 222, "buffer.decode" },
+		{ "", "", WALK_CODE_NATIVE, 1, "" }, /* some function in C */
+		{ "", "", WALK_CODE_NATIVE, 223, "" },
+		{ "", "", WALK_CODE_NATIVE, UINT64_MAX, "" },
+		{ "", "", WALK_CODE_EVALUATOR, 0, "" },
+	};
+	struct frames_store *store = open_store(0);
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct frames_record record =
+		    definition(i, cases[i].name, (struct bytes){ table, 0 }, 0);
+		record.head.language = WALK_LUAJIT;
+		record.definition.key.check = cases[i].number;
+		record.definition.code_kind = cases[i].kind;
+		record.texts[WALK_TEXT_FILE] =
+		    (struct bytes){ (const uint8_t *)cases[i].file, strlen(cases[i].file) };
+		assert_int_equal(frames_store_add(store, &record), 0);
+		const struct frames_code *code = frames_store_find(store, &record.definition.key);
+		assert_non_null(code);
+		assert_string_equal(code->name, cases[i].expected);
+	}
+	frames_store_close(store);
+}
+
 static void test_limit(void **state)
 {
 	struct frames_store *store = open_store(40000);
@@ -192,11 +233,9 @@ static void test_without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys_are_told_apart),
-		cmocka_unit_test(test_tables_in_pieces),
-		cmocka_unit_test(test_told_again),
-		cmocka_unit_test(test_lines_of_frames),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_keys_are_told_apart), cmocka_unit_test(test_tables_in_pieces),
+		cmocka_unit_test(test_told_again),          cmocka_unit_test(test_lines_of_frames),
+		cmocka_unit_test(test_luajit_names),        cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
