@@ -78,7 +78,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ .doc = "Runtimes:" },
 	{ "interpreters", KEY_INTERPRETERS, "HOW", 0,
-	  "read at each sample which functions and lines Python, PHP, Ruby and Perl run: `walk` "
+	  "read at each sample which functions and lines Python, PHP, Ruby, Perl and LuaJIT run: "
+	  "`walk` "
 	  "has the kernel do it, or fails; `agent` has a library in each Python of the command do "
 	  "it, for which no privilege is needed, or fails; `auto`, the default, walks where this "
 	  "user may load BPF programs, and else takes the agent; `off` does not",
@@ -432,7 +433,7 @@ const struct command cmd_record = {
 	    "Python, LuaJIT, Ruby, ...) are told through their environment to say where their code "
 	    "is; what they say goes into the recording, which can be copied to another machine. "
 	    "What "
-	    "Python, PHP, Ruby and Perl interpret is read at each sample, where that is "
+	    "Python, PHP, Ruby, Perl and LuaJIT interpret is read at each sample, where that is "
 	    "allowed.\n\n"
 	    "Ctrl-C, SIGTERM and SIGHUP end the recording, which is whole then too. With -p or -a "
 	    "a "
