@@ -62,7 +62,7 @@ WALK_INLINE void walk_python_define(struct walk *walk, const struct walk_key *ke
 			 walk_code_word(walk, python->code_qualified));
 	walk_python_text(walk, &at, WALK_TEXT_FILE, WALK_MAX_FILE,
 			 walk_code_word(walk, python->code_file));
-	walk->space->definition.table_kind = python->table_kind;
+	walk->space->definition.table_kind = python->table_kind % WALK_TABLE_KIND_COUNT;
 	if (!walk_read_word(&table_bytes, table + PYTHON_SIZE_OFF))
 		walk->space->definition.table_flags |= WALK_TEXT_UNREAD;
 	walk_defined(walk, at, table + PYTHON_BYTES_OFF, table_bytes);
