@@ -15,7 +15,7 @@ enum { OPEN_MAX = 4096 }; /* that live at once */
 #define FIRST_ID 0x80000000u
 
 /* What a process told last is read a little after its end. */
-static const uint64_t last_words_ns = 1000 * 1000 * 1000;
+static const uint64_t last_words_ns = 1000000000;
 
 int agents_new(struct agents **made, const struct agents_options *options)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t patience_ns = 500 * 1000 * 1000;
+static const uint64_t patience_ns = 500000000;
 
 /* Where a sample has what, by the sample_type that all of ours begin with. */
 enum {

@@ -37,7 +37,8 @@ static void add_id(struct fixture *f, uint64_t id, struct agents_id what)
 {
 	struct agents_id *slot = vector_push(&f->agents.ids);
 	uint32_t *index = idmap_put(&f->agents.by_id, id);
-	assert_true(slot && index);
+	if (!slot || !index)
+		abort();
 	*slot = what;
 	*index = (uint32_t)f->agents.ids.count;
 }
@@ -53,11 +54,13 @@ static int setup(void **state)
 	assert_non_null(f);
 	f->base_ns = os_clock_mono_ns() - 1000000;
 	struct cpu_rings *rings = vector_push(&f->events.cpus);
-	assert_non_null(rings);
+	if (!rings)
+		abort();
 	*rings = (struct cpu_rings){ .samples = {
 					 .page = &f->page, .data = f->data, .data_size = SIZE } };
 	uint64_t *frames_id = vector_push(&f->events.frames.ids);
-	assert_non_null(frames_id);
+	if (!frames_id)
+		abort();
 	*frames_id = FRAMES_ID;
 	static const struct say silent = { 0 };
 	f->agents.options = (struct agents_options){ .events = &f->events, .say = &silent };
@@ -66,7 +69,8 @@ static int setup(void **state)
 	add_id(f, TRAP_ID, (struct agents_id){ PLAIN_ID, 0, true, false });
 	add_id(f, OTHER_TRAP_ID, (struct agents_id){ PLAIN_ID, 0, true, true });
 	struct agent *agent = vector_push(&f->agents.list);
-	assert_non_null(agent);
+	if (!agent)
+		abort();
 	*agent = (struct agent){ .pid = PID,
 				 .from_ns = f->base_ns,
 				 .to_ns = AGENTS_ALWAYS,

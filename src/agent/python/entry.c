@@ -103,7 +103,7 @@ static void begin_with(int fd, const struct agent_answer *answer, uint32_t pid)
 /* False where nothing will come of it: the handler is not needed. */
 static bool announce(void)
 {
-	struct agent_answer answer;
+	struct agent_answer answer = { .verdict = AGENT_NO };
 	int ring_fd = -1;
 	bool is_refused = true;
 	const uint32_t pid = (uint32_t)KERNEL(getpid, 0, 0, 0, 0, 0, 0);
