@@ -98,7 +98,7 @@ def case_both(place, version):
         print(*pair, sep="\n")
     # Memory that is not resident the kernel's walk cannot read, and the agent can.
     real = [pair for pair in differ if pair[0].end < 6]
-    assert len(shared) > 500 and not real, f"{len(real)} differ"
+    assert len(shared) > 200 and not real, f"{len(real)} differ"
     assert len(shared) > 0.99 * len(by_agent)
 
 
@@ -175,12 +175,14 @@ def check_once(recording, hertz=999):
         assert close <= 0.05 * len(times) + 3, f"thread {tid}: {close} of {len(times)} samples of {event} come twice"
 
 
+# Of the processor, not of the clock: on a busy machine there are to be as many samples.
 SPIN = """
 import sys, threading, time, os
 def spin(seconds):
-    end = time.monotonic() + seconds
+    end = time.thread_time() + seconds
     n = 0
-    while time.monotonic() < end: n += 1
+    while time.thread_time() < end:
+        for _ in range(1000): n += 1
     return n
 def work(seconds=1.0): return spin(seconds)
 """
@@ -192,7 +194,7 @@ def run_text(place, text, *options, version="3.11", **keywords):
 
 
 def case_threads(place):
-    recording, done = run_text(place, "threads = [threading.Thread(target=work, args=(2,)) for _ in range(4)]\n"
+    recording, done = run_text(place, "threads = [threading.Thread(target=work, args=(0.6,)) for _ in range(4)]\n"
                                "for t in threads: t.start()\nfor t in threads: t.join()\n")
     check_sums(done, 100)
     tids = {stack.tid for stack in recording.stacks if "work" in [frame.name for frame in stack.frames]}
@@ -222,8 +224,9 @@ def case_fork(place):
 def case_subprocess(place):
     recording, done = run_text(place, "import subprocess\n"
                                "code = open(sys.argv[0]).read() if 0 else None\n"
-                               "inner = 'import time\\ndef inside():\\n  end = time.monotonic() + 0.7\\n"
-                               "  while time.monotonic() < end: pass\\ninside()'\n"
+                               "inner = 'import time\\ndef inside():\\n  end = time.thread_time() + 0.7\\n"
+                               "  while time.thread_time() < end:\\n"
+                               "    for _ in range(1000): pass\\ninside()'\n"
                                "for _ in range(2): subprocess.run([sys.executable, '-c', inner], check=True)\n"
                                "subprocess.run(['/bin/sh', '-c', 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done'])\n"
                                "subprocess.run([sys.executable, '-E', '-c', inner], check=True)\n")
@@ -298,11 +301,10 @@ def case_killed(place):
     fresh = subprocess.Popen([POLYPERF, "record", "--interpreters", "agent", "-o", place.out / "other.data", "--",
                               python(), "-c", SPIN + "work(3); open('well', 'w')"], cwd=place.cwd, env=place.environment,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(1.5)
+    live.let_run(fresh, live.child_of(fresh.pid, "python"), 1)
     fresh.kill()
     fresh.wait()
-    time.sleep(3)
-    assert (place.cwd / "well").exists(), "the program ended with its recorder"
+    live.wait_until("the program ended with its recorder", (place.cwd / "well").exists)
 
 
 def case_hung(place):
@@ -311,9 +313,10 @@ def case_hung(place):
     with subprocess.Popen([POLYPERF, "record", "-v", "--interpreters", "agent", "-o", place.out / "other.data", "--", "sh",
                            "-c", 'sleep 1.5; "$0" -c "$1"', python(), code], cwd=place.cwd, env=place.environment,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(0.8)
+        live.child_of(process.pid, "sleep")
         process.send_signal(signal.SIGSTOP)
-        time.sleep(9)
+        exe = pathlib.Path(f"/proc/{live.child_of(process.pid, 'python')}/exe")
+        live.wait_until("python waits for its recorder", lambda: not exe.resolve().name.startswith("python"))
         process.send_signal(signal.SIGCONT)
         said = process.stderr.read()
     print(said[-600:])

@@ -67,7 +67,7 @@ def shares(case):
     """alpha, beta and gamma as the program measures them; and `interpreter` is said to be the tier."""
     case.compile(WORKLOADS / "Work.java")
     recording, printed = record(case, case.java, "-Xint", "-cp", case.classes, "Work", "3")
-    interpreted(case, recording, 2000)
+    interpreted(case, recording, 1000)
     case.faults += live.workload_faults(case.program, recording, printed)
     rows = polyperf.read_report(polyperf.run(case.program, "report", "--format", "csv", "-i",
                                              recording).stdout)
@@ -80,13 +80,13 @@ def lines(case):
     """Two loops whose shares and lines are known."""
     case.compile(JIT_SOURCE)
     recording, _ = record(case, case.java, "-Xint", "-cp", case.classes, "Jit", "lines", "3")
-    hit = collections.Counter(leaf.line for leaf in interpreted(case, recording, 2000)
+    hit = collections.Counter(leaf.line for leaf in interpreted(case, recording, 1000)
                               if leaf.name == "Jit.lines(int)")
     hot = java_test.hot_lines()
     loops = {share: sum(hit["Jit.java", number] for number in (line - 1, line))  # with the loop's head
              for share, line in hot.items()}
     inside = sum(loops.values())
-    case.expect(hit.total() > 2000, f"only {hit.total()} samples in lines()")
+    case.expect(hit.total() > 900, f"only {hit.total()} samples in lines()")
     case.expect(inside >= 0.995 * hit.total(), f"{inside} of {hit.total()} samples in its loops: {hit}")
     for share, count in loops.items():
         got = 100 * count / max(inside, 1)
