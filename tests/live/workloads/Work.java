@@ -24,11 +24,11 @@ public class Work {
         Op[] ops = { new First(), new Second(), new Third() };
         IntBinaryOperator lambda = (x, y) -> { int q = x; for (int i = 0; i < y; i++) q = (q * 13 + i) % 77777; return q; };
         long[] spent = new long[3];
-        long start = System.nanoTime(), sink = 0;
         int rounds = 0;
-        // Of the processor, not of the clock: a busy machine must not shift the shares.
+        // Of the processor, not of the clock: a busy machine must not shift the shares, nor leave fewer samples.
         ThreadMXBean clock = ManagementFactory.getThreadMXBean();
-        while (System.nanoTime() - start < seconds * 1e9) {
+        long start = clock.getCurrentThreadCpuTime(), sink = 0;
+        while (clock.getCurrentThreadCpuTime() - start < seconds * 1e9) {
             long from = clock.getCurrentThreadCpuTime();
             sink += alpha(40000, rounds & 1023);
             long afterAlpha = clock.getCurrentThreadCpuTime();
