@@ -84,6 +84,11 @@ struct polyperf_interp_frame {
 
 typedef void (*polyperf_interp_function)(void);
 
+enum polyperf_interp_kind {
+	POLYPERF_INTERP_KIND_FRAMES,
+	POLYPERF_INTERP_KIND_LUA, /* the pointer is to a lua_State; the layout is known */
+};
+
 /* What the note leads to. All offsets are in bytes from the frame or the code. The mark is a
  * frame's first word.
  */
@@ -103,7 +108,8 @@ struct polyperf_interp_slot {
 	uint16_t code_owner;
 	uint16_t code_file;
 	uint16_t code_first_line;
-	uint16_t zero[2];
+	uint16_t kind; /* enum polyperf_interp_kind */
+	uint16_t zero;
 	int64_t top_tp_off; /* of the pointer, from the thread pointer; 0: not started yet */
 	/* On the native stack there is one of them for each frame with POLYPERF_INTERP_ENTRY. */
 	polyperf_interp_function evaluators[POLYPERF_INTERP_EVALUATORS];
@@ -197,7 +203,8 @@ static inline void polyperf_interp_retire(struct polyperf_interp_code *code)
 		POLYPERF_INTERP_OFFSET(polyperf_interp_code, owner),                            \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_code, file),                             \
 		POLYPERF_INTERP_OFFSET(polyperf_interp_code, first_line),                       \
-		{ 0, 0 },                                                                       \
+		POLYPERF_INTERP_KIND_FRAMES,                                                    \
+		0,                                                                              \
 		0,                                                                              \
 		{ (polyperf_interp_function)(first), (polyperf_interp_function)(second),        \
 		  (polyperf_interp_function)(third), (polyperf_interp_function)(fourth) },      \
@@ -210,6 +217,65 @@ static inline void polyperf_interp_retire(struct polyperf_interp_code *code)
 		polyperf_interp_slot.top_tp_off =                                               \
 		    (char *)&polyperf_interp_top - (char *)__builtin_thread_pointer();          \
 	}                                                                                       \
+	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 112, "as profilers know it")
+
+/* For programs with PUC-Rio's Lua 5.4 in them: at file scope
+ *
+ *   POLYPERF_INTERP_LUA(LUA_RELEASE);
+ *
+ * and around what runs Lua on a thread, lua_pcall() or lua_resume() of the outermost state:
+ *
+ *   void *before = polyperf_interp_lua(L);
+ *   lua_pcall(L, ...);
+ *   polyperf_interp_lua(before);
+ *
+ * Calls inside of that are read from the state itself, coroutines too that coroutine.resume() and
+ * coroutine.wrap() run. Lua's functions need nothing else. One note an object: this or a slot.
+ */
+extern __thread void *polyperf_interp_state
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Returns what the thread ran before, for when this has ended. */
+static inline void *polyperf_interp_lua(void *state)
+{
+	void *before = polyperf_interp_state;
+	POLYPERF_INTERP_BARRIER();
+	polyperf_interp_state = state;
+	POLYPERF_INTERP_BARRIER();
+	return before;
+}
+
+#define POLYPERF_INTERP_LUA(release)                                                     \
+	__thread void *polyperf_interp_state;                                            \
+	__attribute__((visibility("hidden"),                                             \
+		       used)) struct polyperf_interp_slot polyperf_interp_lua_slot = {   \
+		POLYPERF_INTERP_SLOT_MAGIC,                                              \
+		POLYPERF_INTERP_VERSION,                                                 \
+		sizeof(struct polyperf_interp_slot),                                     \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		0,                                                                       \
+		POLYPERF_INTERP_KIND_LUA,                                                \
+		0,                                                                       \
+		0,                                                                       \
+		{ NULL, NULL, NULL, NULL },                                              \
+		release,                                                                 \
+	};                                                                               \
+	POLYPERF_INTERP_NOTE_OF(polyperf_interp_lua_slot);                               \
+	__attribute__((constructor)) static void polyperf_interp_lua_start(void)         \
+	{                                                                                \
+		polyperf_interp_lua_slot.top_tp_off =                                    \
+		    (char *)&polyperf_interp_state - (char *)__builtin_thread_pointer(); \
+	}                                                                                \
 	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 112, "as profilers know it")
 
 #ifdef __cplusplus

@@ -54,6 +54,7 @@ enum walk_language {
 	WALK_PERL,
 	WALK_SLOT, /* include/polyperf/interp.h */
 	WALK_LUAJIT,
+	WALK_LUA,
 	WALK_LANGUAGE_COUNT,
 };
 
@@ -440,6 +441,12 @@ struct walk_luajit {
 };
 _Static_assert(sizeof(struct walk_luajit) == 96, "shared with the kernel side");
 
+/* All is as in walk_lua.h: its versions are alike. */
+struct walk_lua {
+	uint64_t zero[12];
+};
+_Static_assert(sizeof(struct walk_lua) == 96, "shared with the kernel side");
+
 struct walk_runtime {
 	uint32_t id; /* unique in a recording; never 0 */
 	uint8_t language;
@@ -452,6 +459,7 @@ struct walk_runtime {
 		struct walk_perl perl;
 		struct walk_slot slot;
 		struct walk_luajit luajit;
+		struct walk_lua lua;
 	};
 };
 _Static_assert(sizeof(struct walk_runtime) == 120, "shared with the kernel side");

@@ -53,6 +53,8 @@ struct task_struct {
 struct pt_regs {
 	unsigned long r15;
 	unsigned long r14;
+	unsigned long r13;
+	unsigned long r12;
 	unsigned long bp;
 	unsigned long bx;
 	unsigned long dx;

@@ -95,6 +95,8 @@ static void user_registers(struct walk_registers *to, const volatile struct walk
 	to->r14 = context->r14;
 	to->r15 = context->r15;
 	to->dx = context->dx;
+	to->r12 = context->r12;
+	to->r13 = context->r13;
 	to->fs = task->thread.fsbase;
 	/* Kernel addresses have the top bit. What user space had is at the top of the stack. */
 	if ((int64_t)to->ip >= 0)
@@ -108,6 +110,8 @@ static void user_registers(struct walk_registers *to, const volatile struct walk
 	to->r14 = user->r14;
 	to->r15 = user->r15;
 	to->dx = user->dx;
+	to->r12 = user->r12;
+	to->r13 = user->r13;
 }
 
 SEC("perf_event")

@@ -32,6 +32,8 @@ struct walk_registers {
 	uint64_t r15;
 	uint64_t fs; /* base of the thread's static TLS */
 	uint64_t dx;
+	uint64_t r12;
+	uint64_t r13;
 };
 
 /* What a stack says besides its frames. */
@@ -69,6 +71,20 @@ struct walk_luajit_notes {
 	uint8_t zero[3];
 };
 
+enum { WALK_LUA_STATES = 8 }; /* that resume one another; a power of two */
+
+/* What the walk of Lua takes from step to step. */
+struct walk_lua_notes {
+	uint64_t states[WALK_LUA_STATES]; /* each resumed the next; 0: no more */
+	uint32_t count;                   /* of those that are not walked yet; 0: too many */
+	/* The search for a line: where it is written out. */
+	uint32_t instruction;
+	uint32_t low;
+	uint32_t high;
+	int32_t start;
+	int32_t line;
+};
+
 /* Too big for the stack that BPF has: in the kernel there is one a CPU. */
 struct walk_space {
 	struct walk_stack stack;
@@ -82,6 +98,7 @@ struct walk_space {
 	uint8_t piece[WALK_MAX_PIECE];
 	uint64_t content[WALK_CHECK_WORDS + 8]; /* and what is filled up */
 	struct walk_luajit_notes luajit;
+	struct walk_lua_notes lua;
 };
 
 struct walk {

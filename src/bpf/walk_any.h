@@ -2,6 +2,7 @@
 #ifndef BPF_WALK_ANY_H
 #define BPF_WALK_ANY_H
 
+#include "bpf/walk_lua.h"
 #include "bpf/walk_luajit.h"
 #include "bpf/walk_perl.h"
 #include "bpf/walk_php.h"
@@ -64,6 +65,9 @@ WALK_INLINE void walk_any(struct walk *walk, const struct walk_sample *sample)
 		break;
 	case WALK_LUAJIT:
 		walk_luajit(walk);
+		break;
+	case WALK_LUA:
+		walk_lua(walk);
 		break;
 	default:
 		return;

@@ -101,7 +101,7 @@ const char *interp_language_name(enum walk_language language)
 	static const char *const names[WALK_LANGUAGE_COUNT] = {
 		[WALK_NO_LANGUAGE] = "",  [WALK_PYTHON] = "Python", [WALK_PHP] = "PHP",
 		[WALK_RUBY] = "Ruby",     [WALK_PERL] = "Perl",     [WALK_SLOT] = "slot",
-		[WALK_LUAJIT] = "LuaJIT",
+		[WALK_LUAJIT] = "LuaJIT", [WALK_LUA] = "Lua",
 	};
 	return language < WALK_LANGUAGE_COUNT ? names[language] : "";
 }

@@ -151,6 +151,24 @@ static void find_evaluators(const struct elf_image *elf, const struct interp_obj
 			layout->evaluator_avmas[count++] = object->bias_avma + svmas[i];
 }
 
+/* "Lua 5.4.4", as the headers say that the program was compiled with. */
+static int find_lua(const struct polyperf_interp_slot *slot, struct interp_found *found)
+{
+	static const char BEFORE[] = "Lua ";
+	static const char *const known[] = { "5.4.3", "5.4.4", "5.4.5", "5.4.6", "5.4.7", "5.4.8" };
+	const size_t before = sizeof(BEFORE) - 1;
+	found->runtime.language = WALK_LUA;
+	const char *name = slot->name;
+	if (strncmp(name, BEFORE, before) == 0)
+		name += before;
+	(void)snprintf(found->version, sizeof(found->version), "%.*s",
+		       (int)(sizeof(slot->name) - (size_t)(name - slot->name)), name);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(found->version, known[i]) == 0)
+			return 0;
+	return interp_refuse(found, "a version whose layout is not known");
+}
+
 int interp_slot(const struct elf_image *elf, const struct interp_object *object,
 		const struct interp_view *view, struct interp_found *found)
 {
@@ -166,7 +184,8 @@ int interp_slot(const struct elf_image *elf, const struct interp_object *object,
 	memcpy(&slot, told.data, sizeof(slot));
 	if (slot.magic != POLYPERF_INTERP_SLOT_MAGIC || slot.size < sizeof(slot))
 		return interp_refuse(found, "its note leads to no slot");
-	if (slot.version != POLYPERF_INTERP_VERSION || !makes_sense(&slot))
+	if (slot.version != POLYPERF_INTERP_VERSION || slot.kind > POLYPERF_INTERP_KIND_LUA ||
+	    (slot.kind == POLYPERF_INTERP_KIND_FRAMES && !makes_sense(&slot)))
 		return interp_refuse(found, "a slot of another version");
 	if (elf->header.e_machine != EM_X86_64)
 		return interp_refuse(found, "not on this machine");
@@ -177,6 +196,8 @@ int interp_slot(const struct elf_image *elf, const struct interp_object *object,
 		.place = object->bias_avma + slot_svma +
 			 offsetof(struct polyperf_interp_slot, top_tp_off)
 	};
+	if (slot.kind == POLYPERF_INTERP_KIND_LUA)
+		return find_lua(&slot, found);
 	found->runtime.slot = layout_of(&slot);
 	find_evaluators(elf, object, &slot, slot_svma, &found->runtime.slot);
 	return 0;

@@ -23,6 +23,7 @@ static const struct evaluator EVALUATORS[] = {
 	{ "Perl_runops_standard", EVALUATOR_ACTIVATION, WALK_PERL },
 	{ "Perl_runops_debug", EVALUATOR_ACTIVATION, WALK_PERL },
 	{ "Perl_pp_*", EVALUATOR_PART, WALK_PERL },
+	{ "luaV_execute", EVALUATOR_ACTIVATION, WALK_LUA },
 	{ "main", EVALUATOR_START, WALK_NO_LANGUAGE },
 	{ "_start", EVALUATOR_START, WALK_NO_LANGUAGE },
 	{ "__libc_start_main*", EVALUATOR_START, WALK_NO_LANGUAGE },

@@ -18,6 +18,7 @@ static enum runtime runtime_of(uint8_t language)
 		[WALK_PYTHON] = RUNTIME_PYTHON,    [WALK_PHP] = RUNTIME_PHP,
 		[WALK_RUBY] = RUNTIME_RUBY,        [WALK_PERL] = RUNTIME_PERL,
 		[WALK_SLOT] = RUNTIME_INTERPRETER, [WALK_LUAJIT] = RUNTIME_LUAJIT,
+		[WALK_LUA] = RUNTIME_INTERPRETER,
 	};
 	return RUNTIMES[language];
 }

@@ -145,6 +145,9 @@ __asm__(".section .eh_frame, \"a\", @progbits\n"
 	".long fake_interpreter - .\n.long " FAKE_BYTES "\n.byte 0, 0x0e, 0x50, 0x86, 2\n"
 	".byte 0x83, 3, 0x8f, 4, 0x8e, 5\n.balign 8\n5:\n.text\n");
 #endif
+#elif defined(FAKE_LUA)
+#include <polyperf/interp.h>
+POLYPERF_INTERP_LUA(FAKE_LUA);
 #elif defined(FAKE_SLOT)
 #include <polyperf/interp.h>
 void interpret(void);

@@ -54,6 +54,18 @@ int start(void)
 	return polyperf_interp_top != 0 || code.generation != 0;
 }
 """
+# Of Lua only that it is found: what it leads to is none of its own.
+LUA = """
+#include <polyperf/interp.h>
+#include <signal.h>
+POLYPERF_INTERP_LUA("Lua 5.4.4");
+int main(void)
+{
+	void *before = polyperf_interp_lua(0);
+	(void)raise(SIGSTOP);
+	return before != 0 || polyperf_interp_lua(before) != 0;
+}
+"""
 LOADER = "int start(void);\nint main(void) { return start(); }\n"
 
 
@@ -96,6 +108,20 @@ def check(made):
     assert evaluators[0] and not any(evaluators[1:]), evaluators
 
 
+def check_lua(folder, compiler, standard):
+    source, made = folder / ("lua.cc" if "+" in standard else "lua.c"), folder / "lua"
+    source.write_text(LUA)
+    run(compiler, f"-std={standard}", *WARNINGS, "-O2", "-I", folder / "include", source, "-o", made)
+    with subprocess.Popen([made]) as process:
+        os.waitpid(process.pid, os.WUNTRACED)
+        try:
+            text = run(TOOL, process.pid)
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        assert process.wait() == 0
+    assert text.splitlines()[-1].split("\t") == ["expect nothing runs", "0"], text
+
+
 def has_packed(folder, compiler):
     (folder / "empty.c").write_text("int main(void) { return 0; }\n")
     return subprocess.run([compiler, folder / "empty.c", "-o", folder / "empty", *SHAPES["packed"]],
@@ -110,6 +136,7 @@ def main():
         for compiler, standard in COMPILERS:
             if not shutil.which(compiler):
                 continue
+            check_lua(folder, compiler, standard)
             for shape in SHAPES:
                 if shape == "packed" and not has_packed(folder, compiler):
                     continue

@@ -16,7 +16,7 @@ static size_t from_hex(struct arena *arena, const char *text, uint8_t **bytes)
 	return *bytes ? size : 0;
 }
 
-enum { REGISTERS = 9 };
+enum { REGISTERS = 11 };
 
 static uint64_t *words(struct walk_registers *registers)
 {
@@ -27,7 +27,7 @@ static uint64_t *words(struct walk_registers *registers)
 static bool load_registers(struct image *image, const char *text)
 {
 	char *at = (char *)(uintptr_t)text;
-	/* The first images had one fewer. */
+	/* The first images had fewer. */
 	for (int i = 0; i < REGISTERS && *at == ' '; i++)
 		words(&image->registers)[i] = strtoull(at, &at, 16);
 	return *at == '\n';

@@ -1,6 +1,6 @@
 /* image.h - what a walk read of a process, in a text file.
  *
- *   registers IP SP BP BX SI R14 R15 FS DX   hexadecimal, as all numbers
+ *   registers IP SP BP BX SI R14 R15 FS DX R12 R13   hexadecimal, as all numbers
  *   runtime BYTES                            struct walk_runtime
  *   memory AVMA BYTES
  *   expect FRAMES                            as told.h prints them, without the numbers

@@ -106,6 +106,9 @@ static void test_objects(void **state)
 		{ "libluajitbare.so", WALK_LUAJIT, "2.1.0-beta3", "interpreter is cannot be told" },
 		{ "libluajitold.so", WALK_LUAJIT, "2.0.5", "a version whose layout" },
 		{ "libslot.so", WALK_SLOT, "fake", NULL },
+		{ "liblua544.so", WALK_LUA, "5.4.4", NULL },
+		{ "libluanew.so", WALK_LUA, "5.4.99", "layout is not known" },
+		{ "libluaold.so", WALK_LUA, "5.4.2", "layout is not known" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -300,7 +303,8 @@ static void test_other_libraries(void **state)
 static void test_hostile_objects(void **state)
 {
 	static const char *const names[] = { "libpython313.so", "libphp82.so", "libruby31.so",
-					     "libperl36.so",    "libslot.so",  "libluajit21.so" };
+					     "libperl36.so",    "libslot.so",  "libluajit21.so",
+					     "liblua544.so" };
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char path[4096];

@@ -44,6 +44,10 @@ def interpreters(tool):
     yield "perl5.36-sort", "/usr/bin/perl", "callers.pl", ("leaf", "__ANON__")
     toy = str(pathlib.Path(tool).parents[2] / "examples/toy")
     yield "toy", toy, "callers.toy", ("outer|callers.toy|8|9\touter|callers.toy|8", "inner")
+    lua = str(pathlib.Path(tool).parents[2] / "examples/polylua")
+    yield "lua5.4", lua, "callers54.lua", ("|11|", "|16|", "|48|")
+    yield "lua5.4-sort", lua, "callers54.lua", ("|21|", "|49|")
+    yield "lua5.4-deep", lua, "callers54.lua", ("|34|", "|36|")
     yield "toy-sort", toy, "callers.toy", ("inner", "compare", "sort")
     luajit = shutil.which("luajit")
     yield "luajit2.1", luajit, "callers.lua", ("callers.lua:11|", "callers.lua:19|", "|23|"), "-joff"

@@ -46,7 +46,10 @@ static bool stop(pid_t pid, struct walk_registers *registers)
 					      .r14 = user.r14,
 					      .r15 = user.r15,
 					      .fs = user.fs_base,
-					      .dx = user.rdx };
+					      .dx = user.rdx,
+
+					      .r12 = user.r12,
+					      .r13 = user.r13 };
 	return true;
 }
 

@@ -325,6 +325,57 @@ def case_toy(program):
                for stack in stacks for frame in stack.frames)
 
 
+# By the line that a function begins at, or the file of a chunk; "C": what is written in C.
+LUA = {
+    "2": {("9", 11), ("15", 17), ("20", 21), ("24", 25), ("28", 29), ("32", 34), ("39", 39), ("41", 42), ("45", 46),
+          ("made", 2)},
+    "9": {("16", 16)},
+    "16": {("C", 0)},
+    "15": {("C", 0)},
+    "20": {("C", 0)},
+    "24": {("C", 0)},
+    "28": {("C", 0)},
+    "32": {("32", 36), ("45", 52)},
+    "39": {("45", 53)},
+    "41": {("45", 54)},
+    "made": {("45", 55)},
+    "45": {("callers54.lua", 59)},
+    "C": {("15", 16), ("9", 12), ("28", 30), ("41", 43), ("24", 26), ("45", None), ("callers54.lua", 58),
+          ("callers54.lua", 57), ("C", 0)},
+    "callers54.lua": {None},
+}
+LUA_LINES = {"2": (2, 8), "9": (9, 14), "16": (16, 16), "15": (15, 19), "20": (20, 23), "24": (24, 27), "28": (28, 31),
+             "32": (32, 37), "39": (39, 39), "41": (41, 44), "45": (45, 56), "made": (1, 2), "callers54.lua": (1, 60),
+             "C": (0, 0)}
+
+
+def lua_name(frame):
+    if frame.flags & NATIVE:
+        return "C"
+    return frame.name.rsplit(":", 1)[1] if frame.name else os.path.basename(frame.file)
+
+
+def case_lua(program):
+    """PUC-Rio's Lua in a program that says where its state is: coroutines, callbacks from C, errors."""
+    if not os.path.exists(program):
+        polyperf.skip("no liblua5.4-dev")
+    _, stacks, counts = walk([program, str(PROGRAMS / "callers54.lua"), "60"])
+    check_counts(counts, 100)
+    check_ends(stacks)
+    check_calls(stacks, LUA, LUA_LINES, lua_name)
+    seen = collections.Counter(name for stack in stacks for name in {lua_name(frame) for frame in stack.frames})
+    print(dict(seen))
+    assert all(seen[name] for name in LUA), "not all were seen"
+    # In a loop of instructions that write down nothing the place is in a register.
+    leaves = collections.Counter(stack.frames[0].line for stack in stacks if stack.frames and
+                                 lua_name(stack.frames[0]) == "2")
+    print(dict(leaves))
+    assert leaves[4] + leaves[5] > 0.98 * leaves.total() and leaves[5] > leaves[4] > 0
+    # A coroutine's callers are those of what resumed it.
+    wanted = ["9", "16", "C", "15", "C", "45", "callers54.lua"]
+    assert any([lua_name(frame) for frame in stack.frames][-len(wanted):] == wanted for stack in stacks)
+
+
 # The function that runs once for each native activation.
 EVALUATORS = {
     "python": ("callers.py", "_PyEval_EvalFrameDefault"),

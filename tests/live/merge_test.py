@@ -4,6 +4,7 @@
     merge_test.py POLYPERF stacks LANGUAGE [VERSION]
     merge_test.py POLYPERF compiled LANGUAGE
     merge_test.py POLYPERF slot TOY MODE
+    merge_test.py POLYPERF lua POLYLUA
     merge_test.py POLYPERF flat
     merge_test.py POLYPERF annotate
 
@@ -191,6 +192,43 @@ def case_slot(toy, mode):
         assert {"inner", "compare"} <= set(lines)
         for name, found in lines.items():
             assert found <= set(range(TOY_LINES[name][0] - 1, TOY_LINES[name][1] + 1)), name
+
+
+# By the line that a function begins at.
+LUA = {"2": {"9", "15", "20", "24", "28", "32", "39", "41", "45", "made"}, "9": {"16"}, "16": {"15"}, "15": {"45"},
+       "20": {"45"}, "24": {"45"}, "28": {"45"}, "32": {"32", "45"}, "39": {"45"}, "41": {"45"}, "45": {"<main>"}}
+
+
+def case_lua(polylua):
+    """The evaluator is entered for some of the calls: from C, and for coroutines."""
+    if not os.path.exists(polylua):
+        polyperf.skip("no liblua5.4-dev")
+    with tempfile.TemporaryDirectory() as folder:
+        path = record_command(folder, [polylua, str(PROGRAMS / "callers54.lua"), "3"], "-g", "dwarf,32768")
+        all_frames = list(stacks_of(path))
+        first = next(i for i, frames in enumerate(all_frames) if any("callers54" in f.name for f in frames))
+        print(f"{first} of {len(all_frames)} before the first look")
+        seen = collections.Counter()
+        for frames in all_frames[first:]:
+            seen["all"] += 1
+            left = [frame.reason for frame in frames if frame.name == "luaV_execute"]
+            seen["unlinked"] += left == [UNLINKED]
+            if left not in ([], [UNLINKED]) or UNPLACED in [frame.reason for frame in frames]:
+                seen["broken"] += 1
+                print("\n".join(f"  {frame.name} {frame.reason}" for frame in frames))
+            ours = [f.name.rsplit(":", 1)[-1] for f in frames if re.search(r"^callers54\.lua:|^<main>$", f.name)]
+            for callee, caller in zip(ours, ours[1:]):
+                assert callee == "<main>" or caller in LUA[callee] | {"<main>"}, f"{callee} < {caller}: {frames}"
+                seen[callee] += 1
+            # C functions are between those that they were called by and call.
+            names = [frame.name for frame in frames]
+            for lua, native in (("callers54.lua:20", "sort"), ("callers54.lua:24", "str_gsub"), ("callers54.lua:9", "lua_resume")):
+                if lua in names:
+                    found = [i for i, name in enumerate(names) if name.startswith(native)]
+                    assert found and names.index(lua) < found[-1] < names.index("callers54.lua:45"), names
+        print(dict(seen))
+        assert seen["all"] > 300 and seen["broken"] <= 0.005 * seen["all"] and seen["unlinked"] <= 0.05 * seen["all"]
+        assert all(seen[name] for name in LUA), "not all were seen"
 
 
 def case_compiled(language):

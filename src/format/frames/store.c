@@ -107,8 +107,8 @@ static const char *keep_text(struct frames_store *store, struct sink *text,
 /* Lua's functions have no names of their own, but the place where they are written. Those of
  * LuaJIT's libraries have numbers.
  */
-static const char *name_luajit(struct frames_store *store, struct sink *text,
-			       const struct walk_definition *definition, const char *file)
+static const char *name_lua(struct frames_store *store, struct sink *text,
+			    const struct walk_definition *definition, const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	const char *place = slash && slash[1] ? slash + 1 : file;
@@ -117,6 +117,11 @@ static const char *name_luajit(struct frames_store *store, struct sink *text,
 	sink_reset(text);
 	sink_printf(text, "%s:%u", *place ? place : "[string]", definition->first_line);
 	return keep(store, text);
+}
+
+static bool is_of_lua(uint8_t language)
+{
+	return language == WALK_LUAJIT || language == WALK_LUA;
 }
 
 static bool was_read(const struct walk_definition *definition)
@@ -138,11 +143,10 @@ static int fill(struct frames_store *store, struct entry *entry, const struct fr
 		texts[i] = keep_text(store, &text, record, (enum walk_text_index)i);
 		is_kept = is_kept && texts[i];
 	}
-	if (is_kept && record->head.language == WALK_LUAJIT && !*texts[WALK_TEXT_NAME] &&
+	if (is_kept && !*texts[WALK_TEXT_NAME] && is_of_lua(record->head.language) &&
 	    (definition->code_kind == WALK_CODE_FUNCTION ||
-	     definition->code_kind == WALK_CODE_NATIVE)) {
-		texts[WALK_TEXT_NAME] =
-		    name_luajit(store, &text, definition, texts[WALK_TEXT_FILE]);
+	     (definition->code_kind == WALK_CODE_NATIVE && record->head.language == WALK_LUAJIT))) {
+		texts[WALK_TEXT_NAME] = name_lua(store, &text, definition, texts[WALK_TEXT_FILE]);
 		is_kept = texts[WALK_TEXT_NAME];
 	}
 	sink_clear(&text);
