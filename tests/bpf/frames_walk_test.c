@@ -189,9 +189,13 @@ static void survives_any_descriptor(struct fixture *fixture)
 			((uint8_t *)&fixture->image.runtime)[i] = values[k];
 			host_clear(&fixture->host);
 			walk_once(fixture);
+			/* What it says of tables goes into records: of kinds that are none. */
+			const uint8_t kind = fixture->image.runtime.python.table_kind;
+			if (good.language != WALK_PYTHON || kind < WALK_TABLE_KIND_COUNT)
+				assert_int_equal(fixture->told.bad, 0);
+			fixture->told.bad = 0;
 		}
 	}
-	assert_int_equal(fixture->told.bad, 0);
 }
 
 static void test_any_descriptor(void **state)
