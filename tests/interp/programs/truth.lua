@@ -98,7 +98,7 @@ end
 local scattereds = { scattered_function(1), scattered_function(300), scattered_function(70000) }
 
 local function scattered()
-	for _, f in ipairs(scattereds) do f(N / 4, now, note, place(f)) end
+	for _, f in ipairs(scattereds) do f(N / 2, now, note, place(f)) end
 end
 
 -- Code that is made, run once and thrown away, so that the next has its place.
