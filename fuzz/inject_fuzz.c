@@ -88,6 +88,7 @@ static void load_and_run(int fd)
 	for (int all = 0; all < 2; all++) {
 		const struct load_options options = { .input = path,
 						      .keep_code = true,
+						      .walked_lines = true,
 						      .self_contained = true };
 		if (load_open(&load, &options, &error) == 0)
 			run(load, all);
