@@ -311,21 +311,38 @@ static bool is_name_of_trace(const char *compiled, const struct frames_code *cod
 	       (size == length || compiled[size - length - 1] == ' ');
 }
 
-static bool is_function(const struct work *work, size_t index, uint32_t frame)
+static bool is_function_of(const char *compiled, const struct frames_code *code)
 {
-	const struct profile *profile = work->load->profile;
-	const struct frames_code *code =
-	    stacks_code(work->load, work->item, &work->item->frames[frame]);
-	const char *compiled = profile_text(profile, function_at(work, index)->name);
-	const size_t owner = code ? strlen(code->owner) : 0;
-	if (!code)
-		return false;
+	const size_t owner = strlen(code->owner);
 	if (code->language == WALK_LUAJIT)
 		return is_name_of_trace(compiled, code);
 	if (owner && strncmp(compiled, code->owner, owner) == 0 &&
 	    strncmp(compiled + owner, "::", 2) == 0)
 		compiled += owner + 2;
 	return is_name_of(compiled, code->name);
+}
+
+static bool is_function(const struct work *work, size_t index, uint32_t frame)
+{
+	static const enum runtime RUNTIMES[WALK_LANGUAGE_COUNT] = {
+		[WALK_PHP] = RUNTIME_PHP,
+		[WALK_RUBY] = RUNTIME_RUBY,
+		[WALK_LUAJIT] = RUNTIME_LUAJIT,
+	};
+	const struct frames_code *code =
+	    stacks_code(work->load, work->item, &work->item->frames[frame]);
+	const char *name = profile_text(work->load->profile, function_at(work, index)->name);
+	if (!code || !work->load->options.raw_names)
+		return code && is_function_of(name, code);
+	/* Shown is what the runtime calls it. */
+	struct name_parts parts;
+	struct sink human = { 0 };
+	names_split((struct bytes){ (const uint8_t *)name, strlen(name) }, RUNTIMES[code->language],
+		    &parts, &human);
+	sink_u8(&human, 0);
+	const bool is_it = !sink_failed(&human) && is_function_of((const char *)human.data, code);
+	sink_clear(&human);
+	return is_it;
 }
 
 /* Compiled code that has called something: it has left the line where frames have it. */

@@ -296,6 +296,44 @@ static void each_allocation_may_fail(void **state)
 	recording_remove(&s.r);
 }
 
+/* What is asked for to inject so many samples of four stacks. */
+static size_t bytes_for(size_t samples)
+{
+	static const char *const frames[] = { "a1 b2.", "a2 b2.", "b3.", "c4 d5 d6." };
+	struct interpreted_scene s;
+	struct load *load;
+	struct load_error error;
+	struct inject_result result;
+	scene_begin(&s, PERF_SAMPLE_CALLCHAIN);
+	for (size_t i = 0; i < samples; i++) {
+		sample(&s, i % 2 ? "hEm" : "Em", frames[i % 4]);
+		if (i % 50 == 49)
+			recording_round(&s.r);
+	}
+	recording_finish(&s.r);
+	const char *path = inject_output_path(&s.r);
+	const struct load_options how = { .input = s.r.path,
+					  .keep_code = true,
+					  .walked_lines = true };
+	assert_int_equal(load_open(&load, &how, &error), 0);
+	memory_fail_at(0);
+	assert_int_equal(inject_run(load, &(struct inject_options){ .output = path }, &result), 0);
+	const size_t bytes = memory_asked_bytes();
+	assert_int_equal(result.counts.interpreted, samples);
+	load_close(load);
+	recording_remove(&s.r);
+	return bytes;
+}
+
+static void memory_does_not_grow_with_samples(void **state)
+{
+	(void)state;
+	const size_t few = bytes_for(1000);
+	const size_t many = bytes_for(10000);
+	print_message("%zu bytes for 1,000 samples, %zu for 10,000\n", few, many);
+	assert_true(many < few + few / 10);
+}
+
 /* Longer than a record can be: the outermost callers go. */
 static void a_chain_is_cut_to_a_record(void **state)
 {
@@ -341,6 +379,7 @@ int main(void)
 		cmocka_unit_test(no_place_leaves_samples_alone),
 		cmocka_unit_test(a_pipe_is_the_same),
 		cmocka_unit_test(each_allocation_may_fail),
+		cmocka_unit_test(memory_does_not_grow_with_samples),
 		cmocka_unit_test(a_chain_is_cut_to_a_record),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

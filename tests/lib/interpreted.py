@@ -101,9 +101,8 @@ def compare_frames(seen, wanted, counts, faults):
             if stock.is_image(one.dso):
                 # In the image it has another address, and the line, which frames tell, is not in it.
                 counts["compiled"] += 1
-                name = one.name.removeprefix("JIT$").removeprefix("$")
-                is_same = name == other.name or other.name.startswith("{main}") and name.startswith("/")
-                if not is_same or not stock.is_code(other.dso):
+                name = one.name
+                if name != other.name or not stock.is_code(other.dso):
                     faults[f"{one.name} ({one.dso}) for {other.name} ({other.dso})"] += 1
             elif not same_address(one, other):
                 faults[f"{one.ip} {one.name} ({one.dso}) for {other.ip} {other.name} ({other.dso})"] += 1

@@ -2,13 +2,16 @@
 """What stock perf shows of interpreted functions, in injected recordings of real programs.
 
     inject_interpreted_test.py POLYPERF stacks LANGUAGE STACKS [TOY]
+    inject_interpreted_test.py POLYPERF unprivileged TOY
     inject_interpreted_test.py POLYPERF compiled | pipe | record | report | annotate
 
 stacks: every frame of every sample is what `polyperf script` shows of the recording.
 compiled: the same where functions of PHP are compiled, too.
 """
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -43,7 +46,7 @@ def record(program, place, command, *options, auto="--no-auto"):
 
 
 def wanted_of(program, recording, *options):
-    return interpreted.read(polyperf.run(program, "script", "--no-inline", "--ns", "-i", recording,
+    return interpreted.read(polyperf.run(program, "script", "--no-inline", "--raw-names", "--ns", "-i", recording,
                                          "-F", interpreted.FIELDS, *options).stdout)
 
 
@@ -102,6 +105,28 @@ def case_compiled(program, place):
     assert counts["interpreted"] > 200
     if not counts["compiled"]:
         polyperf.skip("nothing was compiled")
+
+
+def case_unprivileged(program, place, toy):
+    """Frames from the copies of stacks, where the walk cannot be had."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        polyperf.skip("needs root and setpriv")
+    place.root.chmod(0o755)
+    for path in (place.out, place.cwd, place.home, place.tmp):
+        path.chmod(0o777)
+    recording = place.out / "recording.data"
+    done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", program, "record",
+                           "--no-auto", "-F", "997", "-g", "dwarf,32768", "-o", recording, "--", toy,
+                           PROGRAMS / "callers.toy", SECONDS], capture_output=True, text=True, timeout=240,
+                          cwd=place.cwd, env=place.environment)
+    print(done.stderr)
+    if done.returncode and "perf events are closed" in done.stderr:
+        polyperf.skip("users may not sample here")
+    assert done.returncode == 0
+    recording.chmod(0o644)
+    os.chown(recording, 0, 0)
+    counts = hold(program, place, recording, inject(program, place, recording), unwinds=True)
+    assert counts["in an interpreter"] > 0.8 * counts["samples"]
 
 
 def case_pipe(program, place):
