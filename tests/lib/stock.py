@@ -60,11 +60,11 @@ class Perf:
         self.environment = {**os.environ, "HOME": str(folder), "PERF_CONFIG": "/dev/null",
                             "DEBUGINFOD_URLS": "", "PAGER": "cat", "LC_ALL": "C.UTF-8"}
 
-    def run(self, *command, accepted=(0,), build_ids=None):
+    def run(self, *command, accepted=(0,), build_ids=None, **options):
         """The finished process, run in the folder."""
         words = [self.program, "--buildid-dir", str(build_ids or self.build_ids), *map(str, command)]
         done = subprocess.run(words, capture_output=True, text=True, errors="surrogateescape",
-                              cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL)
+                              cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, **options)
         if done.returncode not in accepted:
             polyperf.fail(f"{' '.join(words)}: exit {done.returncode}: {done.stderr[-1000:]}")
         return done

@@ -51,8 +51,9 @@ def wanted_of(program, recording, *options):
 
 
 def seen_by(perf, recording, *options):
+    # Where memory has no file, perf asks an addr2line that ends at once, and would die of SIGPIPE.
     return interpreted.read(perf.run("script", "--no-inline", "--max-stack", "1024", "--ns", "-i", recording,
-                                     "-F", interpreted.FIELDS, *options).stdout)
+                                     "-F", interpreted.FIELDS, *options, restore_signals=False).stdout)
 
 
 def hold(program, place, recording, target, *options, unwinds=False):
