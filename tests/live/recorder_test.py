@@ -291,11 +291,16 @@ def stopped(program, place):
     """A recorder that cannot run loses samples, and says how many."""
     recording = place.out / "recording.data"
     process = place.start(program, "record", "--no-auto", "--interpreters", "off", "-F", "9999", "-m", "32K",
-                          "-o", recording, "--", *busy(3))
-    time.sleep(1)
+                          "-o", recording, "--", *busy(60))
+    child = live.child_of(process.pid, "python")
+    live.let_run(process, child, 0.7)
     process.send_signal(signal.SIGSTOP)
-    time.sleep(1.5)
+    stopped_at = live.cpu_seconds(child)
+    live.wait_until("nothing runs", lambda: live.cpu_seconds(child) - stopped_at > 1.5)
     process.send_signal(signal.SIGCONT)
+    # There must be events once more: of what was lost before them they tell.
+    live.let_run(process, child, 0.7)
+    os.kill(child, signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
     print(errors.strip())
     samples, lost = summary(errors)
