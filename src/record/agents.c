@@ -63,6 +63,7 @@ void agents_free(struct agents *agents)
 	vector_clear(&agents->ids);
 	vector_clear(&agents->told);
 	idmap_clear(&agents->by_pid);
+	idmap_clear(&agents->hellos);
 	idmap_clear(&agents->by_id);
 	free(agents);
 }
@@ -153,6 +154,9 @@ int agents_take(struct agents *agents, const struct agent_hello *hello, uint64_t
 		struct agent_answer *answer, int *ring_fd)
 {
 	const pid_t pid = (pid_t)hello->pid;
+	uint32_t *is_there = idmap_put(&agents->hellos, (uint64_t)pid);
+	if (is_there)
+		*is_there = 1;
 	agents_close_silent(agents, now_ns);
 	if (agents->options.events->is_stopped || agents->open_count >= OPEN_MAX)
 		return STATUS_UNSUPPORTED;
@@ -189,6 +193,11 @@ void agents_begin(struct agents *agents, struct agent *agent)
 bool agents_are_there(const struct agents *agents)
 {
 	return agents->open_count > 0;
+}
+
+bool agents_have(const struct agents *agents, pid_t pid)
+{
+	return idmap_get(&agents->hellos, (uint64_t)pid);
 }
 
 void agents_start(struct agents *agents)

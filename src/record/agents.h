@@ -46,6 +46,11 @@ void agents_serve(struct agents *agents, uint64_t now_ns);
 /* True while there is some ring to be read soon. */
 bool agents_are_there(const struct agents *agents);
 
+/* True if some program of the process, also one that it ran before, said hello, whatever came of
+ * it: that was told.
+ */
+bool agents_have(const struct agents *agents, pid_t pid);
+
 /* As the events of the recording. */
 void agents_start(struct agents *agents);
 void agents_stop(struct agents *agents);

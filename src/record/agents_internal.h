@@ -36,6 +36,7 @@ struct agents {
 	VECTOR(struct guest) guests;
 	VECTOR(struct agent) list;
 	struct idmap by_pid; /* index + 1 of the last one */
+	struct idmap hellos; /* by pid: 1 */
 	size_t open_count;   /* that have a ring ... */
 	size_t open_from;    /* ... and none before this has */
 	bool was_failure_said;

@@ -6,6 +6,7 @@
 #include "interp/interp.h"
 #include "os/clock.h"
 #include "os/proc.h"
+#include "record/agents.h"
 #include "record/attr.h"
 
 #include <errno.h>
@@ -36,7 +37,9 @@ struct watched {
 	unsigned look_count;
 	uint64_t due_ns; /* of the next look */
 	uint64_t looked_ns;
-	bool is_walked;             /* the walker was told of `seen.walk`, with its ids */
+	bool
+	    was_looked_at; /* as this program: `seen` is not of its parent, or from before exec() */
+	bool is_walked;    /* the walker was told of `seen.walk`, with its ids */
 	struct interp_process seen; /* by the last look */
 };
 
@@ -51,7 +54,7 @@ struct interpreters {
 	int load_errno;
 	char reason[256];
 	bool was_reason_said;
-	bool leaves_python; /* somebody else tells of them */
+	const struct agents *agents; /* which tell of Pythons; NULL: nobody else does */
 	struct interp_cache cache;
 	struct idmap by_pid; /* index + 1 in `watched` */
 	VECTOR(struct watched) watched;
@@ -221,9 +224,9 @@ void interpreters_free(struct interpreters *in)
 	free(in);
 }
 
-void interpreters_leave_python(struct interpreters *in)
+void interpreters_leave_python(struct interpreters *in, const struct agents *agents)
 {
-	in->leaves_python = true;
+	in->agents = agents;
 }
 
 struct walker *interpreters_walker(const struct interpreters *in)
@@ -318,6 +321,7 @@ void interpreters_exec(struct interpreters *in, pid_t pid)
 	if (!watched)
 		return;
 	watched->look_count = 0;
+	watched->was_looked_at = false;
 	mark(in, watched, 0);
 }
 
@@ -336,11 +340,17 @@ void interpreters_fork(struct interpreters *in, pid_t parent_pid, pid_t pid)
 		return;
 	*child = *parent;
 	child->pid = pid;
+	child->was_looked_at = false;
 	if (parent->is_walked)
 		child->is_walked = walker_add(in->walker, pid, &child->seen.walk) == 0;
 	else if (child->seen.walk.runtime_count && interpreters_walker(in))
 		mark(in, child, 0);
 	in->due_ns = child->due_ns < in->due_ns ? child->due_ns : in->due_ns;
+}
+
+static bool is_agents(const struct interpreters *in, const struct interp_found *found)
+{
+	return in->agents && found->runtime.language == WALK_PYTHON;
 }
 
 static void tell_refusal(struct interpreters *in, const struct interp_found *found,
@@ -358,8 +368,11 @@ static void tell_refusal(struct interpreters *in, const struct interp_found *fou
 			 language, found->version, pid);
 		return;
 	}
+	const bool lacks_agent = is_agents(in, found);
 	say_note(in->say, "%s %s (process %d): its functions are not read at each sample: %s",
-		 language, found->version, pid, in->reason);
+		 language, found->version, pid,
+		 lacks_agent ? "no agent came into it, and the kernel may not be asked"
+			     : in->reason);
 	if (!in->was_reason_said)
 		say_try(in->say, is_slot
 				     ? "polyperf record -g dwarf ..., or sudo polyperf record ..."
@@ -375,8 +388,6 @@ static void tell_of(struct interpreters *in, const struct interp_found *found, p
 		    told->refusal == found->refusal && strcmp(told->version, found->version) == 0)
 			return;
 	}
-	if (in->leaves_python && found->runtime.language == WALK_PYTHON)
-		return;
 	struct interp_found *slot = vector_push(&in->told);
 	if (slot)
 		*slot = *found;
@@ -391,7 +402,18 @@ static void tell_of(struct interpreters *in, const struct interp_found *found, p
 static void tell(struct interpreters *in, const struct watched *watched, bool with_refusals)
 {
 	for (size_t i = 0; i < watched->seen.found_count; i++)
-		if (with_refusals || !watched->seen.found[i].refusal)
+		if (!is_agents(in, &watched->seen.found[i]) &&
+		    (with_refusals || !watched->seen.found[i].refusal))
+			tell_of(in, &watched->seen.found[i], watched->pid);
+}
+
+/* An agent that is on its way says so before its process ends. */
+static void tell_at_end(struct interpreters *in, const struct watched *watched)
+{
+	tell(in, watched, true);
+	for (size_t i = 0; i < watched->seen.found_count; i++)
+		if (is_agents(in, &watched->seen.found[i]) && watched->was_looked_at &&
+		    !agents_have(in->agents, watched->pid))
 			tell_of(in, &watched->seen.found[i], watched->pid);
 }
 
@@ -409,7 +431,7 @@ void interpreters_exit(struct interpreters *in, pid_t pid)
 	struct watched *watched = find(in, pid);
 	if (!watched || has_threads(pid))
 		return;
-	tell(in, watched, true);
+	tell_at_end(in, watched);
 	drop(in, watched);
 }
 
@@ -464,6 +486,7 @@ static void look_at(struct interpreters *in, struct watched *watched, uint64_t n
 	const int result = interp_process_open(&watched->seen, &in->cache, watched->pid);
 	watched->due_ns = NEVER;
 	watched->looked_ns = now_ns;
+	watched->was_looked_at = true;
 	if (result < 0 || !watched->seen.found_count) {
 		drop(in, watched);
 		return;
@@ -501,5 +524,5 @@ void interpreters_end(struct interpreters *in)
 {
 	for (size_t i = 0; i < in->watched.count; i++)
 		if (in->watched.items[i].pid)
-			tell(in, &in->watched.items[i], true);
+			tell_at_end(in, &in->watched.items[i]);
 }

@@ -42,8 +42,11 @@ int interpreters_new(struct interpreters **interpreters, enum record_interpreter
 int interpreters_expect(struct interpreters *interpreters, enum record_interpreters how);
 void interpreters_start(struct interpreters *interpreters, bool is_likely);
 
-/* Agents tell of Pythons (record/agents.h): not a word of them here. */
-void interpreters_leave_python(struct interpreters *interpreters);
+/* Agents tell of their Pythons (record/agents.h). Here is told only of one that ends without having
+ * had any: its environment was another, or it may not make a socket. The agents are borrowed.
+ */
+struct agents;
+void interpreters_leave_python(struct interpreters *interpreters, const struct agents *agents);
 
 void interpreters_free(struct interpreters *interpreters); /* NULL is harmless */
 

@@ -89,7 +89,7 @@ static int open_agents(struct session *s)
 	if (result == 0)
 		result = held_new(&s->held, s->agents, &s->events);
 	if (result == 0 && s->interpreters)
-		interpreters_leave_python(s->interpreters);
+		interpreters_leave_python(s->interpreters, s->agents);
 	return result;
 }
 
@@ -109,6 +109,8 @@ int session_open_agents(struct session *s)
 		return result;
 	}
 	say_detail(&s->say, "agents cannot be put into Pythons: %s", obstacle);
+	if (s->interpreters)
+		interpreters_leave_python(s->interpreters, NULL);
 	agents_free(s->agents);
 	s->agents = NULL;
 	return 0;

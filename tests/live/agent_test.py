@@ -387,6 +387,21 @@ def case_refused(place):
     assert done.returncode == 1 and "left alone" in done.stderr
 
 
+def case_absent(place):
+    """A Python that no agent came into is told of; copies of one that has an agent are not."""
+    user = as_nobody(place)
+    path = python()
+    if not open_to_all(path):
+        user = as_bare_root()
+    _, done = record(place, "--", "env", "-i", path, "-c", SPIN + "spin(0.5)\n", how="auto", user=user)
+    assert re.search(r"Python \S+ \(process \d+\): its functions are not read .*: no agent", done.stderr), done.stderr
+    place.tmp.chmod(0o777)
+    inner = "import subprocess\nfor _ in range(20): subprocess.run(['true'])\n"
+    (place.out / "recording.data").unlink()
+    _, done = record(place, "--", path, "-c", inner, how="auto", user=user)
+    assert "not read" not in done.stderr, done.stderr
+
+
 def case_dwarf(place):
     recording, done = run_text(place, "work(1.5)\n", "-g", "dwarf")
     check_sums(done, 100)
