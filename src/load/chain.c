@@ -201,9 +201,9 @@ static bool is_of_runtime(const struct load *load, const struct merge_unit *unit
 {
 	const struct profile *profile = load->profile;
 	const struct profile_frame *frame = &profile->frames.items[unit->frame];
-	const char *runtime =
-	    profile_text(profile, profile->functions.items[frame->function].runtime);
-	return !unit->is_kernel &&
+	const struct profile_function *function = &profile->functions.items[frame->function];
+	const char *runtime = profile_text(profile, function->runtime);
+	return !unit->is_kernel && !function->is_builtin &&
 	       (frame->is_jit || (*runtime && strcmp(runtime, runtime_name(RUNTIME_NATIVE)) != 0));
 }
 

@@ -65,6 +65,7 @@ static uint32_t function_of(struct load *load, const struct frames_code *code)
 		.object = has_file ? profile_intern(load, last_part(code->file)) : path,
 		.runtime = profile_intern(load, runtime_name(runtime_of(code->language))),
 		.tier = profile_intern(load, "interpreter"),
+		.is_builtin = code->kind == WALK_CODE_NATIVE,
 	};
 	if (function.name == INTERN_NONE || path == INTERN_NONE)
 		return INTERN_NONE;

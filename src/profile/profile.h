@@ -64,6 +64,7 @@ struct profile_function {
 	uint32_t tier;     /* string */
 	uint32_t version;  /* counts compilations of one (name, object), from 1; 0: interpreted */
 	bool is_unknown;   /* no symbol: the name is the address */
+	bool is_builtin;   /* a runtime has a frame for it, but it is written in C */
 };
 
 struct profile_frame {

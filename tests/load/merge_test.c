@@ -510,11 +510,14 @@ static void without_native_code_what_it_did_is_its_callers(void **state)
 	recording_mmap(&s.r, PID, 3, JIT, 0x1000, "//anon");
 	dump_load(&s.dump, PID, 4, JIT, 0x100, "compiled");
 	s.no_native = true;
+	define(&s, &(struct recording_walked){ .name = "builtin", .kind = WALK_CODE_NATIVE }, 'g');
 	sample(&s, "hqXhXms", "ab.c.");
+	sample(&s, "hqXhXms", "gb.c.");
 	put_native(&s, "hJms");
 	/* A program without a runtime. */
 	put_native(&s, "hqms");
 	check(&s, "a b c\n"
+		  "b c\n"
 		  "compiled\n"
 		  "h q m s\n");
 }
