@@ -72,7 +72,7 @@ static void call_back(struct function *function)
 /* A function of the language that is written in C, and calls back. */
 __attribute__((noinline)) static void sort_numbers(int count, struct function *function)
 {
-	int numbers[64];
+	int numbers[64] = { 0 };
 	struct polyperf_interp_frame frame;                               /* slot */
 	polyperf_interp_push(&frame, &sort_code, POLYPERF_INTERP_NATIVE); /* slot */
 	for (int i = 0; i < count; i++)
@@ -146,16 +146,20 @@ static void add_statement(struct program *program, const char *text, uint32_t li
 	const size_t limit = sizeof(function->statements) / sizeof(function->statements[0]);
 	if (!program->count || function->count == limit)
 		fail(program->path, line, "no place for a statement");
-	if (sscanf(text, " spin %d", &made.count) == 1)
+	char word[8];
+	char number[32];
+	const int words = sscanf(text, " %7s %31s %31s", word, number, made.callee_name);
+	made.count = words > 1 ? (int)strtol(number, NULL, 10) : 0;
+	if (words == 2 && strcmp(word, "spin") == 0)
 		made.operation = SPIN;
-	else if (sscanf(text, " call %31s", made.callee_name) == 1)
-		made.operation = CALL;
-	else if (sscanf(text, " again %d", &made.count) == 1)
+	else if (words == 2 && strcmp(word, "again") == 0)
 		made.operation = AGAIN;
-	else if (sscanf(text, " sort %d %31s", &made.count, made.callee_name) == 2 &&
-		 made.count > 0 && made.count <= 64)
+	else if (words == 3 && strcmp(word, "sort") == 0 && made.count > 0 && made.count <= 64)
 		made.operation = SORT;
-	else
+	else if (words == 2 && strcmp(word, "call") == 0) {
+		made.operation = CALL;
+		memcpy(made.callee_name, number, sizeof(number));
+	} else
 		fail(program->path, line, "not a statement");
 	function->statements[function->count++] = made;
 }

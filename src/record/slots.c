@@ -226,7 +226,8 @@ void slots_see(struct slots *slots, const struct perf_ring *ring, uint64_t at, s
 	for (size_t i = SAMPLE_PID_AT + WORD; i + slot->frame_bytes <= size; i += WORD) {
 		if (!may_be_frame(perf_ring_u64(ring, at + i), slot))
 			continue;
-		const uint64_t flags = perf_ring_u64(ring, at + i + slot->frame_flags / 8 * 8);
+		const size_t flags_at = (size_t)slot->frame_flags / WORD * WORD;
+		const uint64_t flags = perf_ring_u64(ring, at + i + flags_at);
 		found.key.code_avma = perf_ring_u64(ring, at + i + slot->frame_code);
 		found.key.check = perf_ring_u64(ring, at + i + slot->frame_generation);
 		found.is_native = flags >> slot->frame_flags % 8 * 8 & 2; /* NATIVE */
