@@ -1,8 +1,8 @@
 /* agents.h - Pythons that walk their own frames, for users whom the kernel does not let.
  *
  *   struct agents *agents;
- *   agents_new(&agents, &(struct agents_options){ .directory = dir, .events = &events, .say = &say
- * }); poll(agents_fd(agents)); agents_serve(agents, os_clock_mono_ns());       when it is readable
+ *   agents_new(&agents, &options);
+ *   agents_serve(agents, os_clock_mono_ns());       when agents_fd(agents) is readable
  *   agents_exec(agents, pid, time_ns);              as the sideband tells
  *   agents_read(agents, until_ns, &taker);          behind the rings of the kernel
  *   agents_free(agents);

@@ -199,12 +199,11 @@ static void see_record(struct held *held, struct kept_round *round, uint32_t at,
 	}
 }
 
-static const struct kept_round *sorting;
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
-	const struct held_sample *x = &sorting->samples.items[*(const uint32_t *)a];
-	const struct held_sample *y = &sorting->samples.items[*(const uint32_t *)b];
+	const struct kept_round *round = context;
+	const struct held_sample *x = &round->samples.items[*(const uint32_t *)a];
+	const struct held_sample *y = &round->samples.items[*(const uint32_t *)b];
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	if (x->time_ns != y->time_ns)
@@ -243,11 +242,9 @@ void held_ring(struct held *held, struct cpu_rings *rings)
 
 static void sort(struct kept_round *round)
 {
-	sorting = round;
 	if (round->order.count)
-		qsort(round->order.items, round->order.count, sizeof(round->order.items[0]),
-		      compare);
-	sorting = NULL;
+		qsort_r(round->order.items, round->order.count, sizeof(round->order.items[0]),
+			compare, round);
 	round->waiting = round->samples.count;
 	round->is_sorted = true;
 }
