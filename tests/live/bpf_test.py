@@ -5,7 +5,7 @@ and stock perf finds the same programs in the file.
     bpf_test.py POLYPERF BPF_BURN CASE
 
 Cases: before (loaded when the recording begins), during (loaded by what is recorded, twice),
-elsewhere (by a process that is not recorded, and only for a moment).
+elsewhere (by a process that is not recorded, and only for two seconds).
 """
 import collections
 import os
@@ -208,6 +208,8 @@ def elsewhere(program, burn, place):
                     env=place.environment)
     client = Burn(burn, made)
     ids = set(client.ids.values())
+    # Two seconds: the kernel can be asked for what a program is for as long as it is loaded.
+    client.run()
     client.end()
     recorder.end()
     perf = shutil.which("perf")

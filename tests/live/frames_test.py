@@ -418,7 +418,9 @@ def case_groups(language):
                     continue
                 groups, evals = found
                 assert evals > 0, "no evaluator on the native stack"
-                assert groups in (evals, evals - 1), f"{groups} groups, {evals} evaluators"
+                # PHP links a frame before it enters what will run it.
+                most = evals + 1 if name == "php" else evals
+                assert evals - 1 <= groups <= most, f"{groups} groups, {evals} evaluators"
                 whole += groups == evals
         finally:
             os.killpg(process.pid, signal.SIGKILL)
