@@ -88,8 +88,9 @@ def compare(seen, wanted, unwinds=False):
 def compare_frames(seen, wanted, counts, faults):
     counts["samples"] += 1
     counts["in an interpreter"] += any(map(is_image, seen))
-    # An unknown mark in the chain, of frame pointers: perf shows none of it.
-    if not seen and not any(map(is_source, wanted)):
+    # An unknown mark in the chain, of frame pointers: perf, which may be either, shows none of it.
+    both = [*seen, *wanted]
+    if (not seen or not wanted) and not any(is_source(frame) or is_image(frame) for frame in both):
         counts["damaged"] += 1
         return
     if len(seen) != len(wanted):
