@@ -24,7 +24,7 @@ import merge_test
 import polyperf
 import stock
 
-SECONDS = "4"
+SECONDS = "2"
 PROGRAMS = merge_test.PROGRAMS
 
 
@@ -76,7 +76,7 @@ def case_stacks(program, place, language, stacks, toy=None):
     if language == "toy":  # the first seconds of a command that names no interpreter are missing
         process = place.start(toy, PROGRAMS / "callers.toy", "60")
         try:
-            recording = record(program, place, ["-p", process.pid, "--duration", "4"], "-g", stacks)
+            recording = record(program, place, ["-p", process.pid, "--duration", "2"], "-g", stacks)
         finally:
             process.kill()
             process.communicate()
