@@ -411,8 +411,9 @@ def case_dwarf(place):
 
 
 def case_events(place):
-    recording, done = run_text(place, "for i in range(40): bytearray(20 << 20)\nwork(1)\n",
-                               "-e", "cpu-clock,page-faults,task-clock")
+    # Shared memory is touched for the first time page by page, whatever size the kernel likes best.
+    faults = "import mmap\nfor i in range(10):\n m = mmap.mmap(-1, 20 << 20)\n for k in range(0, len(m), 4096): m[k] = 1\n"
+    recording, done = run_text(place, f"{faults}work(1)\n", "-e", "cpu-clock,page-faults,task-clock")
     # Walking touches memory for the first time, too: those page faults are in the handler.
     check_sums(done, 200, alone=0.1)
     told = {(stack.tid, stack.time) for stack in recording.stacks if stack.frames}
