@@ -2,7 +2,8 @@
 
 Slowdown: a fixed amount of work alone, under `perf record`, under `polyperf record`, and with
 Python's own way, its trampolines for perf (-X perf); one after the other in each round, so that
-what disturbs the machine disturbs all. What counts is the least CPU time of the rounds.
+what disturbs the machine disturbs all. What counts is the median of the rounds' CPU times: in a virtual
+machine the least one is of a moment when the processor ran faster.
 
 A sample: the kernel's own count of the time in the program that walks (kernel.bpf_stats_enabled),
 by the depth of the stack.
@@ -12,12 +13,14 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import time
 
 STACKS = pathlib.Path(__file__).resolve().parent / "stacks.py"
 STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
-WORK_SECONDS = 1.0
+WORK_SECONDS = 0.4
+ROUNDS = 15
 RATES = (99, 999)
 # Functions of their own that call each other, or one that calls itself, or 50 threads with the former;
 # the innermost is busy.
@@ -71,15 +74,16 @@ class Bench:
             raise RuntimeError(f"{' '.join(map(str, recorder))}: exit {done.returncode}\n{done.stderr}")
         return float(found[1])
 
-    def slowdowns(self, python, ways, rounds):
+    def slowdowns(self, python, ways):
         """For each of `ways` = {name: (recorder, options of Python)} the share of CPU time on top, in percent."""
         count = max(1, int(20 * WORK_SECONDS / self.work(20, [], python)))
         ways = {"alone": ([], []), **ways}
-        least = dict.fromkeys(ways, float("inf"))
-        for _ in range(rounds):
+        spent = {name: [] for name in ways}
+        for _ in range(ROUNDS):
             for name, (recorder, options) in ways.items():
-                least[name] = min(least[name], self.work(count, recorder, python, *options))
-        return {name: 100 * (seconds / least["alone"] - 1) for name, seconds in least.items()}
+                spent[name].append(self.work(count, recorder, python, *options))
+        alone = statistics.median(spent["alone"])
+        return {name: 100 * (statistics.median(seconds) / alone - 1) for name, seconds in spent.items()}
 
     def cost(self, python, depth, how, rate, seconds=3):
         """Nanoseconds a sample while a stack of that depth is walked, and how many samples that was."""
@@ -111,10 +115,10 @@ def program_cost(pid):
     return max(found)
 
 
-def measure_slowdown(bench, table, rounds):
+def measure_slowdown(bench, table):
     debian, newer = pythons()
     ways = {f"{name} {rate}": (bench.record(name, rate), []) for rate in RATES for name in ("perf", "polyperf")}
-    found = bench.slowdowns(debian, ways, rounds)
+    found = bench.slowdowns(debian, ways)
     for rate, target in zip(RATES, (1, 3)):
         theirs, ours = found[f"perf {rate}"], found[f"polyperf {rate}"]
         table.add(f"busy Python {version(debian)}, {rate} Hz, CPU time", f"{theirs:+.2f} %", f"{ours:+.2f} %",
@@ -126,7 +130,7 @@ def measure_slowdown(bench, table, rounds):
     for rate in RATES:
         ways[f"perf {rate}"] = (bench.record("perf", rate), ["-X", "perf"])
         ways[f"polyperf {rate}"] = (bench.record("polyperf", rate), [])
-    found = bench.slowdowns(newer, ways, rounds)
+    found = bench.slowdowns(newer, ways)
     print(f"  trampolines alone, nothing recorded: {found['trampolines']:+.2f} %")
     for rate in RATES:
         theirs, ours = found[f"perf {rate}"], found[f"polyperf {rate}"]
@@ -150,9 +154,9 @@ def measure_samples(bench, table):
         STATISTICS.write_text(before)
 
 
-def measure(table, folder, polyperf, environment, rounds):
+def measure(table, folder, polyperf, environment):
     bench = Bench(folder, polyperf, environment)
-    measure_slowdown(bench, table, rounds)
+    measure_slowdown(bench, table)
     if not os.access(STATISTICS, os.W_OK):
         print("  only root may have the kernel count what programs take")
         return
