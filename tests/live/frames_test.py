@@ -152,8 +152,8 @@ def check_ends(stacks, least=0.99):
     assert ends["a frame without code"] <= max(2, 0.002 * len(stacks))
 
 
-def check_calls(stacks, calls, lines, name_of, may_have_none=False):
-    without = 0
+def check_calls(stacks, calls, lines, name_of, may_have_none=False, may_be_wrong=0):
+    without, wrong = 0, []
     for stack in stacks:
         if stack.end != "complete":
             continue
@@ -162,8 +162,8 @@ def check_calls(stacks, calls, lines, name_of, may_have_none=False):
             callers = calls.get(name)
             assert callers, f"no such function: {stack}"
             caller = (names[i + 1], stack.frames[i + 1].line) if i + 1 < len(names) else None
-            assert caller in callers or (caller and (caller[0], None) in callers), \
-                f"{name} is not called from {caller}: {stack}"
+            if caller not in callers and not (caller and (caller[0], None) in callers):
+                wrong.append(f"{name} is not called from {caller}: {stack}")
         if lines and stack.frames:
             first, last = lines[names[0]]
             line = stack.frames[0].line
@@ -171,6 +171,8 @@ def check_calls(stacks, calls, lines, name_of, may_have_none=False):
             without += line == 0 and first > 0
             assert line == 0 or first <= line <= last, f"not a line of {names[0]}: {stack}"
     assert may_have_none or without <= 0.02 * len(stacks), "too many samples without a line"
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    assert len(wrong) <= may_be_wrong, f"{len(wrong)} of {len(stacks)} stacks cannot be"
 
 
 def python_of(version):
@@ -273,7 +275,8 @@ def case_perl(_):
     _, stacks, counts = walk([path, str(PROGRAMS / "callers.pl"), "60"])
     check_counts(counts, 100)
     check_ends(stacks)
-    check_calls(stacks, PERL, None, lambda frame: frame.name)
+    # A context is filled in after it was put on the stack: see docs/interpreters.md.
+    check_calls(stacks, PERL, None, lambda frame: frame.name, may_be_wrong=max(1, len(stacks) // 1000))
 
 
 def luajit_name(frame):
