@@ -179,45 +179,49 @@ static inline void polyperf_interp_retire(struct polyperf_interp_code *code)
 #define POLYPERF_INTERP_NOTE_OF(slot) POLYPERF_INTERP_ASSERT(1, "nobody would find it")
 #endif
 
+/* What an object has beside its slot: the note, and where the variable is in each thread's memory,
+ * which is known when the object is loaded.
+ */
+#define POLYPERF_INTERP_PUBLISH(slot, top, start)                                        \
+	POLYPERF_INTERP_NOTE_OF(slot);                                                   \
+	__attribute__((constructor)) static void start(void)                             \
+	{                                                                                \
+		(slot).top_tp_off = (char *)&(top) - (char *)__builtin_thread_pointer(); \
+	}                                                                                \
+	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 112, "as profilers know it")
+
 /* The interpreter's name, and the function that interprets. */
 #define POLYPERF_INTERP_SLOT(interpreter, evaluator) \
 	POLYPERF_INTERP_SLOT_WITH(interpreter, evaluator, NULL, NULL, NULL)
 
 /* The same with several evaluators; NULL: no more. */
-#define POLYPERF_INTERP_SLOT_WITH(interpreter, first, second, third, fourth)                    \
-	__thread struct polyperf_interp_frame *polyperf_interp_top;                             \
-	__attribute__((visibility("hidden"),                                                    \
-		       used)) struct polyperf_interp_slot polyperf_interp_slot = {              \
-		POLYPERF_INTERP_SLOT_MAGIC,                                                     \
-		POLYPERF_INTERP_VERSION,                                                        \
-		sizeof(struct polyperf_interp_slot),                                            \
-		sizeof(struct polyperf_interp_frame),                                           \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, previous),                        \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, code),                            \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, generation),                      \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, line),                            \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, flags),                           \
-		sizeof(struct polyperf_interp_code),                                            \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_code, generation),                       \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_code, name),                             \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_code, owner),                            \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_code, file),                             \
-		POLYPERF_INTERP_OFFSET(polyperf_interp_code, first_line),                       \
-		POLYPERF_INTERP_KIND_FRAMES,                                                    \
-		0,                                                                              \
-		0,                                                                              \
-		{ (polyperf_interp_function)(first), (polyperf_interp_function)(second),        \
-		  (polyperf_interp_function)(third), (polyperf_interp_function)(fourth) },      \
-		interpreter,                                                                    \
-	};                                                                                      \
-	POLYPERF_INTERP_NOTE_OF(polyperf_interp_slot);                                          \
-	/* Where the variable is in each thread's memory is known when the object is loaded. */ \
-	__attribute__((constructor)) static void polyperf_interp_start(void)                    \
-	{                                                                                       \
-		polyperf_interp_slot.top_tp_off =                                               \
-		    (char *)&polyperf_interp_top - (char *)__builtin_thread_pointer();          \
-	}                                                                                       \
-	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 112, "as profilers know it")
+#define POLYPERF_INTERP_SLOT_WITH(interpreter, first, second, third, fourth)               \
+	__thread struct polyperf_interp_frame *polyperf_interp_top;                        \
+	__attribute__((visibility("hidden"),                                               \
+		       used)) struct polyperf_interp_slot polyperf_interp_slot = {         \
+		POLYPERF_INTERP_SLOT_MAGIC,                                                \
+		POLYPERF_INTERP_VERSION,                                                   \
+		sizeof(struct polyperf_interp_slot),                                       \
+		sizeof(struct polyperf_interp_frame),                                      \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, previous),                   \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, code),                       \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, generation),                 \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, line),                       \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_frame, flags),                      \
+		sizeof(struct polyperf_interp_code),                                       \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, generation),                  \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, name),                        \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, owner),                       \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, file),                        \
+		POLYPERF_INTERP_OFFSET(polyperf_interp_code, first_line),                  \
+		POLYPERF_INTERP_KIND_FRAMES,                                               \
+		0,                                                                         \
+		0,                                                                         \
+		{ (polyperf_interp_function)(first), (polyperf_interp_function)(second),   \
+		  (polyperf_interp_function)(third), (polyperf_interp_function)(fourth) }, \
+		interpreter,                                                               \
+	};                                                                                 \
+	POLYPERF_INTERP_PUBLISH(polyperf_interp_slot, polyperf_interp_top, polyperf_interp_start)
 
 /* For programs with PUC-Rio's Lua 5.4 in them: at file scope
  *
@@ -245,38 +249,33 @@ static inline void *polyperf_interp_lua(void *state)
 	return before;
 }
 
-#define POLYPERF_INTERP_LUA(release)                                                     \
-	__thread void *polyperf_interp_state;                                            \
-	__attribute__((visibility("hidden"),                                             \
-		       used)) struct polyperf_interp_slot polyperf_interp_lua_slot = {   \
-		POLYPERF_INTERP_SLOT_MAGIC,                                              \
-		POLYPERF_INTERP_VERSION,                                                 \
-		sizeof(struct polyperf_interp_slot),                                     \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		0,                                                                       \
-		POLYPERF_INTERP_KIND_LUA,                                                \
-		0,                                                                       \
-		0,                                                                       \
-		{ NULL, NULL, NULL, NULL },                                              \
-		release,                                                                 \
-	};                                                                               \
-	POLYPERF_INTERP_NOTE_OF(polyperf_interp_lua_slot);                               \
-	__attribute__((constructor)) static void polyperf_interp_lua_start(void)         \
-	{                                                                                \
-		polyperf_interp_lua_slot.top_tp_off =                                    \
-		    (char *)&polyperf_interp_state - (char *)__builtin_thread_pointer(); \
-	}                                                                                \
-	POLYPERF_INTERP_ASSERT(sizeof(struct polyperf_interp_slot) == 112, "as profilers know it")
+#define POLYPERF_INTERP_LUA(release)                                                   \
+	__thread void *polyperf_interp_state;                                          \
+	__attribute__((visibility("hidden"),                                           \
+		       used)) struct polyperf_interp_slot polyperf_interp_lua_slot = { \
+		POLYPERF_INTERP_SLOT_MAGIC,                                            \
+		POLYPERF_INTERP_VERSION,                                               \
+		sizeof(struct polyperf_interp_slot),                                   \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		0,                                                                     \
+		POLYPERF_INTERP_KIND_LUA,                                              \
+		0,                                                                     \
+		0,                                                                     \
+		{ NULL, NULL, NULL, NULL },                                            \
+		release,                                                               \
+	};                                                                             \
+	POLYPERF_INTERP_PUBLISH(polyperf_interp_lua_slot, polyperf_interp_state,       \
+				polyperf_interp_lua_start)
 
 #ifdef __cplusplus
 }

@@ -298,6 +298,20 @@ WALK_INLINE bool walk_root(const struct walk *walk, uint64_t *state)
 	}
 }
 
+/* The state that a walk begins with. False ends the stack: for `none` where there is no state. */
+WALK_INLINE bool walk_state(struct walk *walk, enum walk_end none, uint64_t *state)
+{
+	if (!walk_root(walk, state)) {
+		walk_end(walk, WALK_END_READ_THREAD);
+		return false;
+	}
+	if (!*state) {
+		walk_end(walk, none);
+		return false;
+	}
+	return true;
+}
+
 /* Appends a frame. Returns 0, or what ends the walk. */
 WALK_INLINE long walk_add(struct walk *walk, const struct walk_key *key, int32_t position,
 			  uint32_t flags)

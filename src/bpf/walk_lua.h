@@ -347,14 +347,8 @@ static long walk_lua_step(uint32_t index, void *context)
 WALK_INLINE void walk_lua(struct walk *walk)
 {
 	struct walk_lua_notes *notes = &walk->space->lua;
-	if (!walk_root(walk, &walk->state_avma)) {
-		walk_end(walk, WALK_END_READ_THREAD);
+	if (!walk_state(walk, WALK_END_IDLE, &walk->state_avma))
 		return;
-	}
-	if (!walk->state_avma) {
-		walk_end(walk, WALK_END_IDLE);
-		return;
-	}
 	for (int i = 0; i < WALK_LUA_STATES; i++)
 		notes->states[i] = 0;
 	notes->states[0] = walk->state_avma;

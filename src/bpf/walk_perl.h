@@ -258,14 +258,8 @@ WALK_INLINE void walk_perl(struct walk *walk)
 	const struct walk_perl *perl = &walk->runtime->perl;
 	uint64_t interpreter = 0;
 	uint64_t stack = 0;
-	if (!walk_root(walk, &interpreter)) {
-		walk_end(walk, WALK_END_READ_THREAD);
+	if (!walk_state(walk, WALK_END_NO_THREAD, &interpreter))
 		return;
-	}
-	if (!interpreter) {
-		walk_end(walk, WALK_END_NO_THREAD);
-		return;
-	}
 	/* Without threads of its own it is not for others'. */
 	if (perl->cop_avma && walk->space->stack.tid != walk->space->stack.head.pid) {
 		walk_end(walk, WALK_END_NO_THREAD);

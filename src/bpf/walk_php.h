@@ -137,14 +137,8 @@ static long walk_php_step(uint32_t index, void *context)
 
 WALK_INLINE void walk_php(struct walk *walk)
 {
-	if (!walk_root(walk, &walk->at_avma)) {
-		walk_end(walk, WALK_END_READ_THREAD);
+	if (!walk_state(walk, WALK_END_IDLE, &walk->at_avma))
 		return;
-	}
-	if (!walk->at_avma) {
-		walk_end(walk, WALK_END_IDLE);
-		return;
-	}
 	walk_end(walk, WALK_END_DEPTH);
 	WALK_LOOP(2 * WALK_MAX_FRAMES, walk_php_step, walk);
 }

@@ -268,14 +268,8 @@ WALK_INLINE void walk_python(struct walk *walk)
 	const struct walk_python *python = &walk->runtime->python;
 	uint64_t state = 0;
 	uint64_t frame;
-	if (!walk_python_holder(walk, &state) && !walk_root(walk, &state)) {
-		walk_end(walk, WALK_END_READ_THREAD);
+	if (!walk_python_holder(walk, &state) && !walk_state(walk, WALK_END_NO_THREAD, &state))
 		return;
-	}
-	if (!state) {
-		walk_end(walk, WALK_END_NO_THREAD);
-		return;
-	}
 	if (!walk_read_word(&frame, state + python->thread_frame)) {
 		walk_end(walk, WALK_END_READ_THREAD);
 		return;

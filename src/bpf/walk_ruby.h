@@ -237,14 +237,8 @@ WALK_INLINE void walk_ruby(struct walk *walk)
 		uint64_t words;
 		uint64_t frame;
 	} at = { 0, 0, 0 };
-	if (!walk_root(walk, &context)) {
-		walk_end(walk, WALK_END_READ_THREAD);
+	if (!walk_state(walk, WALK_END_NO_THREAD, &context))
 		return;
-	}
-	if (!context) {
-		walk_end(walk, WALK_END_NO_THREAD);
-		return;
-	}
 	enum walk_end end;
 	if (!walk_ruby_is_of_thread(walk, context, &end)) {
 		walk_end(walk, end);

@@ -81,14 +81,8 @@ static long walk_slot_step(uint32_t index, void *context)
 
 WALK_INLINE void walk_slot(struct walk *walk)
 {
-	if (!walk_root(walk, &walk->at_avma)) {
-		walk_end(walk, WALK_END_READ_THREAD);
+	if (!walk_state(walk, WALK_END_IDLE, &walk->at_avma))
 		return;
-	}
-	if (!walk->at_avma) {
-		walk_end(walk, WALK_END_IDLE);
-		return;
-	}
 	WALK_LOOP(WALK_MAX_EVALUATORS, walk_slot_evaluator, walk);
 	walk_end(walk, WALK_END_DEPTH);
 	WALK_LOOP(WALK_MAX_FRAMES + 1, walk_slot_step, walk);

@@ -2,6 +2,7 @@
 #include "load/load_internal.h"
 
 #include "base/hash.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "format/perfdata/features.h"
 #include "os/debuginfod.h"
@@ -48,17 +49,11 @@ static bool grow_object_slots(struct load *load)
 	return true;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "/lib/modules/6.1/kernel/net/nf-tables.ko.xz" is what kallsyms calls [nf_tables]. */
 static uint32_t module_name(struct load *load, const char *path)
 {
 	char name[128];
-	const char *base = base_name(path);
+	const char *base = path_name(path);
 	const size_t limit = sizeof(name) - 2;
 	size_t size = 0;
 	name[size++] = '[';
@@ -77,7 +72,7 @@ static uint32_t short_name_of(struct load *load, const char *path, enum object_k
 		return module_name(load, path);
 	if (kind == OBJECT_ANONYMOUS && path[0] == '/')
 		return intern_text(&load->strings, "[anon]");
-	return intern_text(&load->strings, base_name(path));
+	return intern_text(&load->strings, path_name(path));
 }
 
 uint32_t load_object(struct load *load, const char *path, struct bytes build_id,

@@ -1,5 +1,6 @@
 #include "load/walked.h"
 
+#include "base/path.h"
 #include "base/status.h"
 #include "load/naming.h"
 
@@ -21,12 +22,6 @@ static enum runtime runtime_of(uint8_t language)
 		[WALK_LUA] = RUNTIME_INTERPRETER,
 	};
 	return RUNTIMES[language];
-}
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 static uint32_t name_of(struct load *load, const struct frames_code *code)
@@ -62,7 +57,7 @@ static uint32_t function_of(struct load *load, const struct frames_code *code)
 	    has_file ? profile_intern(load, code->file) : no_file(load, code->language);
 	struct profile_function function = {
 		.name = name_of(load, code),
-		.object = has_file ? profile_intern(load, last_part(code->file)) : path,
+		.object = has_file ? profile_intern(load, path_name(code->file)) : path,
 		.runtime = profile_intern(load, runtime_name(runtime_of(code->language))),
 		.tier = profile_intern(load, "interpreter"),
 		.is_builtin = code->kind == WALK_CODE_NATIVE,

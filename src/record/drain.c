@@ -10,9 +10,8 @@ enum { SAMPLE_TIME_AT = 8 + 8 + 8 + 8 };
 /* More than this waits in memory only when a round is long. */
 enum { PENDING_BYTES = 256 * 1024 };
 
-static void see_sample_time(struct drain *drain, const struct perf_ring *ring, uint64_t at)
+static void see_sample_time(struct drain *drain, uint64_t time_ns)
 {
-	const uint64_t time_ns = perf_ring_u64(ring, at + SAMPLE_TIME_AT);
 	if (!drain->first_sample_ns || time_ns < drain->first_sample_ns)
 		drain->first_sample_ns = time_ns;
 	if (time_ns > drain->last_sample_ns)
@@ -55,8 +54,8 @@ void drain_count(struct drain *drain, const struct cpu_rings *rings, size_t unre
 	}
 	/* One CPU's samples are in order of time. */
 	if (first != NONE) {
-		see_sample_time(drain, ring, first);
-		see_sample_time(drain, ring, last);
+		see_sample_time(drain, perf_ring_u64(ring, first + SAMPLE_TIME_AT));
+		see_sample_time(drain, perf_ring_u64(ring, last + SAMPLE_TIME_AT));
 	}
 }
 
@@ -143,11 +142,10 @@ static void count_held(struct drain *drain, const struct held_round *round)
 	drain->frames_count += round->frames_count;
 	drain->lost_count += round->lost_count;
 	drain->throttle_count += round->throttle_count;
-	if (round->first_sample_ns &&
-	    (!drain->first_sample_ns || round->first_sample_ns < drain->first_sample_ns))
-		drain->first_sample_ns = round->first_sample_ns;
-	if (round->last_sample_ns > drain->last_sample_ns)
-		drain->last_sample_ns = round->last_sample_ns;
+	if (round->sample_count) {
+		see_sample_time(drain, round->first_sample_ns);
+		see_sample_time(drain, round->last_sample_ns);
+	}
 }
 
 static void write_held(struct drain *drain, bool all)

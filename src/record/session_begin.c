@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 bool session_samples_kernel(const struct session *s)
 {
@@ -77,11 +76,6 @@ static void find_bpf_programs(struct session *s, struct sink *out, uint64_t samp
 	bpf_programs_put_events(&s->bpf, out, sample_type);
 }
 
-static char *const *environment_of(const struct session *s)
-{
-	return s->options->environment ? s->options->environment : environ;
-}
-
 int session_begin(struct session *s)
 {
 	session_prepare_attach(s);
@@ -110,9 +104,10 @@ int session_begin(struct session *s)
 	if (result == 0 && s->interpreters)
 		(void)interpreters_look(s->interpreters, os_clock_mono_ns());
 	if (s->interpreters)
-		interpreters_start(s->interpreters, session_follows_command(s) &&
-							runtimes_starts_others(s->options->command,
-									       environment_of(s)));
+		interpreters_start(
+		    s->interpreters,
+		    session_follows_command(s) &&
+			runtimes_starts_others(s->options->command, session_environment(s)));
 	/* What they map now the sideband tells of. */
 	if (result == 0)
 		session_attach(s);

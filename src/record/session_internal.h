@@ -8,6 +8,8 @@
 #include "record/headers.h"
 #include "record/session.h"
 
+#include <unistd.h>
+
 /* A process that we attached to. */
 struct attached {
 	pid_t pid;
@@ -54,6 +56,12 @@ struct session {
 static inline bool session_follows_command(const struct session *s)
 {
 	return s->options->command && !s->options->pid_count && !s->options->system_wide;
+}
+
+/* Of the command, before runtimes add to it. */
+static inline char *const *session_environment(const struct session *s)
+{
+	return s->options->environment ? s->options->environment : environ;
 }
 
 /* True if some event samples the kernel. */

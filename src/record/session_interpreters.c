@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 int session_open_interpreters(struct session *s)
 {
@@ -19,7 +18,7 @@ int session_open_interpreters(struct session *s)
 			say_error(&s->say, "%s", status_text(result));
 		return result;
 	}
-	char *const *environment = o->environment ? o->environment : environ;
+	char *const *environment = session_environment(s);
 	if (!session_follows_command(s) || (!runtimes_are_interpreted(o->command, environment) &&
 					    !runtimes_have_slot(o->command, environment)))
 		return 0;

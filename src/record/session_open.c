@@ -141,7 +141,7 @@ static int start_runtimes(struct session *s)
 	    &s->runtimes, &(struct runtimes_options){
 			      .private_dir = s->private_dir.path,
 			      .command = o->command,
-			      .environment = o->environment ? o->environment : environ,
+			      .environment = session_environment(s),
 			      .off = o->runtimes_off,
 			      .off_count = o->runtimes_off_count,
 			      .no_auto = o->no_auto,
@@ -162,7 +162,7 @@ static int start_runtimes(struct session *s)
 static int start_child(struct session *s)
 {
 	const struct record_options *o = s->options;
-	char *const *environment = o->environment ? o->environment : environ;
+	char *const *environment = session_environment(s);
 	const char *const *command = o->command;
 	if (!session_follows_command(s)) {
 		const int result = session_open_agents(s);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/idmap.h"
+#include "base/path.h"
 #include "base/status.h"
 #include "base/vector.h"
 #include "format/frames/lines.h"
@@ -110,8 +111,7 @@ static const char *keep_text(struct frames_store *store, struct sink *text,
 static const char *name_lua(struct frames_store *store, struct sink *text,
 			    const struct walk_definition *definition, const char *file)
 {
-	const char *slash = strrchr(file, '/');
-	const char *place = slash && slash[1] ? slash + 1 : file;
+	const char *place = path_name(file);
 	if (definition->code_kind == WALK_CODE_NATIVE)
 		return luajit_function_name(definition->key.check);
 	sink_reset(text);
