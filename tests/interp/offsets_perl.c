@@ -24,17 +24,7 @@ struct bytes interp_bytes(const struct elf_image *elf, uint64_t svma, uint64_t s
 	return (struct bytes){ 0 };
 }
 
-static int wrong;
-
-static void check(const char *name, unsigned long table, unsigned long header)
-{
-	if (table == header)
-		return;
-	printf("%s: %lu, not %lu\n", name, header, table);
-	wrong++;
-}
-
-#define CHECK(field, type, member) check(#type "." #member, (field), offsetof(type, member))
+#include "offsets.h"
 
 int main(void)
 {

@@ -10,17 +10,7 @@ size_t interp_symbols(const struct elf_image *elf, struct interp_symbol *symbols
 	return count;
 }
 
-static int wrong;
-
-static void check(const char *name, unsigned long table, unsigned long header)
-{
-	if (table == header)
-		return;
-	printf("%s: %lu, not %lu\n", name, header, table);
-	wrong++;
-}
-
-#define CHECK(field, type, member) check(#type "." #member, (field), offsetof(type, member))
+#include "offsets.h"
 
 int main(void)
 {

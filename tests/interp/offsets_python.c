@@ -19,17 +19,7 @@
 
 #include "interp/python_tables.h"
 
-static int wrong;
-
-static void check(const char *name, unsigned long table, unsigned long header)
-{
-	if (table == header)
-		return;
-	printf("%s: %lu, not %lu\n", name, header, table);
-	wrong++;
-}
-
-#define CHECK(field, type, member) check(#type "." #member, (field), offsetof(type, member))
+#include "offsets.h"
 
 #if PY_MINOR_VERSION < 11
 static void check_frame(const struct python_version *version)

@@ -6,11 +6,7 @@
 The program (tests/interp/programs/truth.*) logs which function and line ran when; every sample that
 lies in an interval of the log is held against it: see tests/lib/frame_truth.py. Exit code 77: not here.
 """
-import glob
-import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "lib"))
 import frame_truth  # noqa: E402
 import live  # noqa: E402
 import polyperf  # noqa: E402
+import walked  # noqa: E402
 
 PROGRAMS = HERE.parent / "interp/programs"
 POLYPERF = sys.argv[1]
@@ -44,15 +41,6 @@ FUNCTIONS, LINES, STACKS = 99.5, 98, 98
 SAMPLES, PLACES, SAMPLES_OF_CASE = 600, 60, 10
 
 
-def interpreter(language, version):
-    if version:
-        found = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}"))
-        path = found[0] if found else None
-    else:
-        path = shutil.which({"python": "/usr/bin/python3.11"}.get(language, language))
-    return path or polyperf.skip(f"{language} {version or ''} is not installed")
-
-
 def record(folder, language, version):
     # Compiled code has no lines: what interprets is held against the truth without it, too.
     off = [f"--runtime={language}=off"] if language in ("php", "ruby") else []
@@ -60,13 +48,10 @@ def record(folder, language, version):
     log, recording = folder / "log", folder / "recording.data"
     program = PROGRAMS / f"truth.{SUFFIXES[language]}"
     done = subprocess.run([POLYPERF, "record", "--interpreters=walk", *off, "-F", FREQUENCY, "-g", "dwarf", "-o",
-                           str(recording), "--", interpreter(name, version), str(program), str(log), SECONDS,
+                           str(recording), "--", walked.interpreter(name, version), str(program), str(log), SECONDS,
                            *LONGER.get(language, [])],
                           capture_output=True, text=True, timeout=240)
-    print(done.stderr.strip())
-    if done.returncode and re.search("CAP_BPF|built without|Linux 5.17|perf_event_open", done.stderr):
-        polyperf.skip("the walk cannot be had")
-    assert done.returncode == 0, done.returncode
+    walked.need_walk(done)
     truth = frame_truth.Truth(sorted(folder.glob("log*")), program, short_names=version in ("3.8", "3.9", "3.10"))
     return truth, frame_truth.read_samples(POLYPERF, recording)
 

@@ -13,12 +13,10 @@ there are as many, or one fewer while the innermost has no frame. Exit code 77: 
 """
 import collections
 import csv
-import glob
 import io
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +24,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
 import polyperf  # noqa: E402
+import walked  # noqa: E402
 
 PROGRAMS = HERE.parent / "interp/programs"
 POLYPERF = sys.argv[1]
@@ -57,19 +56,10 @@ LINE = re.compile(r"\s+([0-9a-f]+) (.*?)(?: # (.*))?$")
 Frame = collections.namedtuple("Frame", "name reason")
 
 
-def interpreter(language, version):
-    if version:
-        found = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{version}.*/bin/python{version}"))
-        path = found[0] if found else None
-    else:
-        path = shutil.which({"python": "/usr/bin/python3.11"}.get(language, language))
-    return path or polyperf.skip(f"{language} {version or ''} is not installed")
-
-
 def record(folder, language, version, *options, auto="--no-auto"):
     """The recording of a program that calls in all ways that its language has."""
     program = PROGRAMS / f"callers.{SUFFIXES[language]}"
-    return record_command(folder, [interpreter(language, version), *OPTIONS.get(language, []), str(program), "3"], *options, auto=auto)
+    return record_command(folder, [walked.interpreter(language, version), *OPTIONS.get(language, []), str(program), "3"], *options, auto=auto)
 
 
 def record_command(folder, command, *options, auto="--no-auto"):
@@ -78,10 +68,7 @@ def record_command(folder, command, *options, auto="--no-auto"):
     path = pathlib.Path(folder) / "recording.data"
     done = subprocess.run([POLYPERF, "record", "--interpreters=walk", auto, "-F", "997", *options, "-o",
                            str(path), "--", *command], capture_output=True, text=True, timeout=240)
-    print(done.stderr.strip())
-    if re.search("CAP_BPF|built without|Linux 5.17|perf_event_open", done.stderr) and done.returncode:
-        polyperf.skip("the walk cannot be had")
-    assert done.returncode == 0, done.returncode
+    walked.need_walk(done)
     return path
 
 
