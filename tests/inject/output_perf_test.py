@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "lib"))
 import live
 import polyperf
 
-LOOP = ["sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sleep 0.05"]
+LOOP = ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.05"]
 RECORD = {
     "events": ["-e", "cpu-clock,task-clock:u"],
     "group": ["-e", "{cpu-clock,task-clock:u}", "-g"],

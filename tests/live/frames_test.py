@@ -21,7 +21,7 @@ import polyperf  # noqa: E402
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "interp/programs"
 WALK_LIVE = sys.argv[1]
-SECONDS, HZ = 2, 997
+SECONDS, HZ = 1, 997
 
 Frame = collections.namedtuple("Frame", "name file line flags")
 Stack = collections.namedtuple("Stack", "time pid tid ip end flags frames")
