@@ -1,15 +1,247 @@
 #include "clr/image.h"
 
 #include "base/status.h"
+#include "clr/image_internal.h"
+
+#include <stdlib.h>
+
+enum {
+	CLI_METADATA_AT = 8,
+	CLI_NATIVE_HEADER_AT = 64,
+	MVID_SIZE = 16,
+	TOKEN_ROW = 0xffffff,
+};
+
+static struct pe_directory read_directory(struct bytes bytes, size_t off)
+{
+	struct cursor c = cursor_at(bytes, off);
+	struct pe_directory directory;
+	directory.rva = cursor_u32(&c);
+	directory.size = cursor_u32(&c);
+	return directory;
+}
+
+static int open_metadata(struct clr_image *image, struct pe_directory directory)
+{
+	struct clr_identity *identity = &image->identity;
+	const int status = clr_metadata_open(&image->metadata, pe_bytes(&image->pe, directory));
+	if (status)
+		return status == STATUS_NOT_FORMAT ? STATUS_CORRUPT : status;
+	image->has_metadata = true;
+	identity->name = metadata_text(&image->metadata, CLR_ASSEMBLY, 1, CLR_ASSEMBLY_NAME);
+	const uint8_t *mvid =
+	    clr_guid(&image->metadata, clr_get(&image->metadata, CLR_MODULE, 1, CLR_MODULE_MVID));
+	if (mvid)
+		memcpy(identity->mvid, mvid, MVID_SIZE);
+	return 0;
+}
+
+/* Composite images tell by an export where their code's header is, and may have a CLI header that
+ * is nobody's; assemblies tell in their CLI header.
+ */
+static int open_parts(struct clr_image *image)
+{
+	uint32_t header_rva = 0;
+	const struct bytes cli = pe_bytes(&image->pe, image->pe.directories[PE_DIRECTORY_CLI]);
+	if (pe_export(&image->pe, "RTR_HEADER", &header_rva))
+		return r2r_open(image, header_rva);
+	if (!cli.size)
+		return STATUS_NOT_FORMAT;
+	const int status = open_metadata(image, read_directory(cli, CLI_METADATA_AT));
+	if (status)
+		return status;
+	header_rva = read_directory(cli, CLI_NATIVE_HEADER_AT).rva;
+	return header_rva ? r2r_open(image, header_rva) : 0;
+}
 
 int clr_image_open(struct clr_image **image, struct bytes file)
 {
-	(void)file;
 	*image = NULL;
-	return STATUS_NOT_FORMAT;
+	struct pe pe;
+	int status = pe_open(&pe, file);
+	if (status)
+		return status;
+	struct clr_image *opened = calloc(1, sizeof(*opened));
+	if (!opened)
+		return STATUS_NO_MEMORY;
+	opened->pe = pe;
+	pe_symbols(&opened->pe, &opened->identity);
+	status = open_parts(opened);
+	if (status) {
+		clr_image_free(opened);
+		return status;
+	}
+	*image = opened;
+	return 0;
 }
 
 void clr_image_free(struct clr_image *image)
 {
-	(void)image;
+	if (!image)
+		return;
+	r2r_clear(&image->r2r);
+	free(image);
+}
+
+void clr_image_identity(const struct clr_image *image, struct clr_identity *identity)
+{
+	*identity = image->identity;
+}
+
+bool clr_image_rva_of_offset(const struct clr_image *image, uint32_t file_off, uint32_t *rva)
+{
+	return pe_rva_of_offset(&image->pe, file_off, rva);
+}
+
+bool clr_image_offset_of_rva(const struct clr_image *image, uint32_t rva, uint32_t *file_off)
+{
+	return pe_offset_of_rva(&image->pe, rva, file_off);
+}
+
+size_t clr_image_component_count(const struct clr_image *image)
+{
+	return image->r2r.component_count;
+}
+
+struct bytes clr_image_component_name(const struct clr_image *image, size_t index)
+{
+	if (index >= image->r2r.component_count)
+		return (struct bytes){ 0 };
+	return image->r2r.components[index].name;
+}
+
+void clr_image_set_component(struct clr_image *image, size_t index,
+			     const struct clr_image *component)
+{
+	if (index < image->r2r.component_count && component->has_metadata)
+		image->r2r.components[index].metadata = &component->metadata;
+}
+
+size_t clr_image_method_count(const struct clr_image *image)
+{
+	return image->r2r.code_count;
+}
+
+struct clr_method clr_image_method(const struct clr_image *image, uint32_t index)
+{
+	const struct r2r *r2r = &image->r2r;
+	if (index >= r2r->code_count)
+		return (struct clr_method){ 0 };
+	const struct r2r_code *code = &r2r->code[index];
+	struct clr_method method = { .rva = code->rva,
+				     .size = code->size,
+				     .start_rva = code->rva,
+				     .is_cold = code->is_cold };
+	if (code->first == R2R_NO_METHOD)
+		return method;
+	const struct r2r_code *first = &r2r->code[code->first];
+	method.start_rva = first->rva;
+	/* A reference of another module's method is no row that a PDB would know. */
+	method.token = first->token >> 24 == CLR_METHOD_DEF ? first->token : 0;
+	method.component = first->component;
+	method.is_instance = first->instance_off != 0;
+	return method;
+}
+
+bool clr_image_find(const struct clr_image *image, uint32_t rva, uint32_t *index)
+{
+	const struct r2r *r2r = &image->r2r;
+	uint32_t low = 0;
+	uint32_t high = r2r->code_count;
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+		if (r2r->code[middle].rva <= rva)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || rva - r2r->code[low - 1].rva >= r2r->code[low - 1].size)
+		return false;
+	*index = low - 1;
+	return true;
+}
+
+/* The module whose row a method is. */
+static struct r2r_module module_of(const struct clr_image *image, const struct r2r_code *first)
+{
+	if (!image->identity.is_composite)
+		return r2r_module(image, 0);
+	if (first->component >= image->r2r.component_count)
+		return (struct r2r_module){ 0 };
+	const struct r2r_component *component = &image->r2r.components[first->component];
+	return (struct r2r_module){ .metadata = component->metadata, .name = component->name };
+}
+
+/* "[System.Private.CoreLib] System.Threading.Mutex::", and which method of which module it is. */
+static struct r2r_instance spell_owner(const struct clr_image *image, const struct r2r_code *first,
+				       struct speller *speller)
+{
+	struct r2r_instance instance = { .module = module_of(image, first), .token = first->token };
+	struct sink type = { 0 };
+	if (first->instance_off) {
+		struct sink *out = speller->out;
+		struct cursor c = cursor_at(image->r2r.instances, first->instance_off);
+		speller->out = &type;
+		r2r_read_instance(image, &c, speller, &instance);
+		speller->out = out;
+	}
+	spell_text(speller, "[");
+	spell_bytes(speller, instance.module.name);
+	spell_text(speller, "] ");
+	const struct clr_metadata *metadata = instance.module.metadata;
+	if (instance.has_owner)
+		spell_bytes(speller, sink_bytes(&type));
+	else if (metadata)
+		spell_type(speller, metadata,
+			   (uint32_t)CLR_TYPE_DEF << 24 |
+			       metadata_type_of_method(metadata, instance.token & TOKEN_ROW));
+	spell_text(speller, "::");
+	if (sink_failed(&type))
+		speller->is_corrupt = true;
+	sink_clear(&type);
+	return instance;
+}
+
+static void spell_full(const struct clr_image *image, const struct r2r_code *first,
+		       struct speller *speller)
+{
+	struct sink *out = speller->out;
+	struct sink name = { 0 };
+	speller->out = &name;
+	const struct r2r_instance instance = spell_owner(image, first, speller);
+	const struct clr_metadata *metadata = instance.module.metadata;
+	const uint32_t row = instance.token & TOKEN_ROW;
+	if (!metadata || instance.token >> 24 != CLR_METHOD_DEF ||
+	    row > clr_row_count(metadata, CLR_METHOD_DEF)) {
+		sink_printf(&name, "0x%08x", instance.token);
+		speller->out = out;
+		spell_bytes(speller, sink_bytes(&name));
+	} else {
+		spell_bytes(speller,
+			    metadata_text(metadata, CLR_METHOD_DEF, row, CLR_METHOD_DEF_NAME));
+		speller->out = out;
+		spell_signature(speller, metadata,
+				clr_blob(metadata, clr_get(metadata, CLR_METHOD_DEF, row,
+							   CLR_METHOD_DEF_SIGNATURE)),
+				sink_bytes(&name));
+	}
+	sink_clear(&name);
+}
+
+int clr_image_name(const struct clr_image *image, uint32_t index, struct sink *name)
+{
+	const struct r2r *r2r = &image->r2r;
+	if (index >= r2r->code_count)
+		return STATUS_CORRUPT;
+	const struct r2r_code *code = &r2r->code[index];
+	struct speller speller = { .out = name, .steps = SPELL_STEPS_MOST };
+	if (code->first == R2R_NO_METHOD) {
+		spell_text(&speller, "[");
+		spell_bytes(&speller, image->identity.name);
+		sink_printf(name, "] 0x%x", code->rva);
+		return STATUS_CORRUPT;
+	}
+	spell_full(image, &r2r->code[code->first], &speller);
+	spell_text(&speller, code->is_cold ? "[PreJit-cold]" : "[PreJIT]");
+	return speller.is_corrupt ? STATUS_CORRUPT : 0;
 }

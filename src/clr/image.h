@@ -65,6 +65,8 @@ void clr_image_set_component(struct clr_image *image, size_t index,
 struct clr_method {
 	uint32_t rva;
 	uint32_t size;
+	uint32_t
+	    start_rva; /* where its method starts: the rva itself, but of funclets and cold parts */
 	uint32_t token; /* 0x06......: row of the method in its assembly's metadata; 0: not known */
 	uint32_t component; /* of a composite image; else 0 */
 	bool is_instance;   /* of a generic, with types of its own */
