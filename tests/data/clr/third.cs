@@ -1,0 +1,1 @@
+// Too short to be worth deflating.
