@@ -151,6 +151,18 @@ static enum nettrace_block_kind kind_of_object(const struct object *object)
 	return NETTRACE_BLOCK_NONE;
 }
 
+/* Whether a block may end at `end`: with its tag, and then another one, or the stream's end. */
+static bool is_block_end(struct bytes file, size_t end)
+{
+	static const uint8_t NEXT[] = { TAG_END, TAG_BEGIN, TAG_BEGIN, TAG_NULL };
+	const size_t left = end < file.size ? file.size - end : 0;
+	if (!left || file.data[end] != TAG_END)
+		return false;
+	if (left > 1 && file.data[end + 1] == TAG_NULL)
+		return true;
+	return memcmp(file.data + end, NEXT, left < sizeof(NEXT) ? left : sizeof(NEXT)) == 0;
+}
+
 /* The content behind the header that `c` has read. A size that is not confirmed by what lies behind
  * it counts for nothing: then the block ends where the next one begins.
  */
@@ -165,7 +177,7 @@ static struct bytes take_content(struct nettrace_reader *reader, struct cursor *
 	const size_t start = nettrace_offset(reader, c->pos);
 	const size_t left = cursor_left(c);
 	const struct bytes file = reader->file;
-	if (size < left && file.data[start + size] == TAG_END) {
+	if (size < left && is_block_end(file, start + size)) {
 		reader->pos = start + size + 1;
 		return (struct bytes){ file.data + start, size };
 	}
