@@ -13,6 +13,7 @@ enum {
 	CACHE_BYTES = 64 << 20,
 	PATH_BYTES = 1 << 15,
 	METHOD = CLR_METHOD_DEF << 24, /* the table's part of a token */
+	LAST_ROW = 0xffffff,
 };
 
 static const char WINDOWS_PDB[] = "Microsoft C/C++ ";
@@ -225,13 +226,15 @@ uint32_t clr_pdb_kickoff(const struct clr_pdb *pdb, uint32_t token)
 		const uint32_t mid = low + (high - low) / 2;
 		const uint32_t row =
 		    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, mid, CLR_STATE_MACHINE_MOVE_NEXT);
-		if (row == wanted)
-			return METHOD + clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, mid,
-						CLR_STATE_MACHINE_KICKOFF);
 		if (row < wanted)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return 0;
+	if (!wanted ||
+	    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, low, CLR_STATE_MACHINE_MOVE_NEXT) != wanted)
+		return 0;
+	const uint32_t kickoff =
+	    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, low, CLR_STATE_MACHINE_KICKOFF);
+	return kickoff && kickoff <= LAST_ROW ? METHOD + kickoff : 0;
 }
