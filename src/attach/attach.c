@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* To add one: a file with its start and stop, and a row. */
-static const struct attach_runtime *const RUNTIMES[] = { &ATTACH_JAVA };
+static const struct attach_runtime *const RUNTIMES[] = { &ATTACH_JAVA, &ATTACH_DOTNET };
 
 static const uint64_t default_timeout_ns = 60000000000;
 
@@ -36,6 +36,36 @@ void attach_remedy(struct attach_report *report, const char *format, ...)
 	va_start(args, format);
 	put(report->remedy, sizeof(report->remedy), format, args);
 	va_end(args);
+}
+
+int attach_check_user(const struct attachment *a, struct attach_report *report)
+{
+	if (geteuid() == 0 || geteuid() == a->target.uid)
+		return 0;
+	const struct passwd *user = getpwuid(a->target.uid);
+	attach_remedy(report, "sudo polyperf attach %d", a->target.pid);
+	return attach_fail(report, STATUS_DENIED, "process %d belongs to %s", a->target.pid,
+			   user ? user->pw_name : "another user");
+}
+
+int attach_explain_no_place(const struct attachment *a, struct attach_report *report)
+{
+	return attach_fail(report, STATUS_IO,
+			   "process %d has no folder that it could load code from: none of /tmp, "
+			   "/var/tmp and /dev/shm can be written to and mapped executable",
+			   a->target.pid);
+}
+
+int attach_choose_directory(struct attachment *a, const struct attach_options *options,
+			    const char **directory, struct attach_report *report)
+{
+	*directory = options->directory;
+	if (!options->is_our_directory || attach_target_sees(&a->target, *directory))
+		return 0;
+	if (attach_place_make(&a->place, &a->target) < 0)
+		return attach_explain_no_place(a, report);
+	*directory = a->place.path;
+	return 0;
 }
 
 static const struct attach_runtime *runtime_of(const struct attach_target *target)
@@ -91,8 +121,8 @@ static int open_attachment(struct attachment **made, const struct attach_options
 		free(attachment);
 		return attach_fail(
 		    report, STATUS_UNSUPPORTED,
-		    "process %d is no JVM: other runtimes tell of their code only if "
-		    "they are started so",
+		    "process %d is no JVM and no .NET: other runtimes tell of their code "
+		    "only if they are started so",
 		    options->pid);
 	}
 	report->runtime = attachment->runtime->name;
@@ -100,10 +130,18 @@ static int open_attachment(struct attachment **made, const struct attach_options
 	return 0;
 }
 
+static void release(struct attachment *attachment)
+{
+	if (attachment->runtime->release)
+		attachment->runtime->release(attachment);
+	attachment->own = NULL;
+}
+
 void attach_free(struct attachment *attachment)
 {
 	if (!attachment)
 		return;
+	release(attachment);
 	attach_place_remove(&attachment->place);
 	attach_target_close(&attachment->target);
 	free(attachment);
@@ -141,9 +179,10 @@ int attach_stop(struct attachment *attachment, struct attach_report *report)
 	if (!attachment)
 		return 0;
 	report->runtime = attachment->runtime->name;
-	if (attachment->was_running || !is_alive(attachment))
+	if (attachment->is_stopped)
 		return 0;
-	attachment->was_running = true; /* once is enough */
+	attachment->is_stopped = true;
+	attachment->is_gone = !is_alive(attachment);
 	return attachment->runtime->stop(attachment, report);
 }
 

@@ -1,4 +1,4 @@
-/* attach.h - makes a process that runs already tell of its code, and ends that again.
+/* attach.h - makes a process that runs already tell of its code, and ends that again: JVMs, .NET.
  *
  *   struct attachment *attachment;
  *   struct attach_report report;
@@ -11,13 +11,13 @@
  *   attach_stop(attachment, &report);       the dump is whole now
  *   attach_free(attachment);
  *
- * Each runtime has its own door, and a row in runtimes.c: how to know it, how to begin, how to
+ * Each runtime has its own door, and a row in attach.c: how to know it, how to begin, how to
  * end. A process that may be none of theirs is never signalled: what a JVM takes for a knock kills
  * others. Works on processes of other users (as root) and in containers: files are named as the
  * process sees them, and made with its rights.
  *
  * Blocks for as long as the runtime takes, mostly some milliseconds, at most the timeout. Any
- * one thread; forks.
+ * one thread; forks for a JVM, and has a thread for the events of a .NET process.
  */
 #ifndef ATTACH_ATTACH_H
 #define ATTACH_ATTACH_H
@@ -28,6 +28,18 @@
 #include <sys/types.h>
 
 struct attachment;
+
+/* What a .NET process streams of its methods, into a file of the caller's. */
+struct attach_events {
+	int fd;               /* borrowed until attach_free() */
+	const char *config;   /* as in DOTNET_EventPipeConfig */
+	uint64_t limit_bytes; /* of the file */
+	/* May be NULL; called at the end, once, where the process takes its time to list what
+	 * methods it has.
+	 */
+	void (*on_slow_end)(void *context, pid_t pid);
+	void *context;
+};
 
 struct attach_options {
 	pid_t pid;
@@ -40,14 +52,16 @@ struct attach_options {
 	bool interpreted;    /* methods that are interpreted, too: for samples with dumped stacks */
 	uint64_t timeout_ns; /* 0: a minute */
 	int cancel_fd;       /* readable: give up; -1: none */
+	const struct attach_events *events; /* NULL: none; of use to .NET alone */
 };
 
 struct attach_report {
-	const char *runtime; /* "java"; the name that --runtime takes */
+	const char *runtime; /* "java", "dotnet"; the name that --runtime takes */
 	char reason[512];    /* a sentence without a full stop; "" on success */
 	char remedy[256];    /* the command that would help, or "" */
 	char dump[PATH_MAX]; /* as the process sees it; "" where it was not found */
 	bool was_running;    /* it told already: nothing was changed */
+	bool has_map;        /* it writes a perf map, too */
 };
 
 /* The name of the runtime that could be asked there; NULL: none. */
@@ -59,8 +73,8 @@ const char *attach_runtime_of(pid_t pid);
 int attach_start(struct attachment **made, const struct attach_options *options,
 		 struct attach_report *report);
 
-/* Ends what attach_start() began. Where the runtime told before, nothing is ended. A process that
- * is gone is no error, nor is NULL.
+/* Ends what attach_start() began. Where the runtime told before, only the events end. A process
+ * that is gone is no error, nor is NULL. STATUS_IO also where the events are not whole.
  */
 int attach_stop(struct attachment *attachment, struct attach_report *report);
 

@@ -14,6 +14,9 @@ struct attachment {
 	uint64_t timeout_ns;
 	int cancel_fd;
 	bool was_running;
+	bool is_stopped;
+	bool is_gone; /* it has ended, or runs another program */
+	void *own; /* of the runtime's row */
 };
 
 /* The reason is kept, and the result handed back. */
@@ -22,6 +25,16 @@ __attribute__((format(printf, 3, 4))) int attach_fail(struct attach_report *repo
 __attribute__((format(printf, 2, 3))) void attach_remedy(struct attach_report *report,
 							 const char *format, ...);
 
+/* Where the process shall write, as it sees it: options->directory, or a folder that is made for it
+ * where it does not see ours. NULL: it is to choose itself.
+ */
+int attach_choose_directory(struct attachment *attachment, const struct attach_options *options,
+			    const char **directory, struct attach_report *report);
+int attach_explain_no_place(const struct attachment *attachment, struct attach_report *report);
+
+/* Only its own user and root may ask a process. */
+int attach_check_user(const struct attachment *attachment, struct attach_report *report);
+
 struct attach_runtime {
 	const char *name;
 	bool (*is_there)(const struct attach_target *target);
@@ -29,8 +42,10 @@ struct attach_runtime {
 	int (*start)(struct attachment *attachment, const struct attach_options *options,
 		     struct attach_report *report);
 	int (*stop)(struct attachment *attachment, struct attach_report *report);
+	void (*release)(struct attachment *attachment); /* frees `own`; may be NULL */
 };
 
 extern const struct attach_runtime ATTACH_JAVA;
+extern const struct attach_runtime ATTACH_DOTNET;
 
 #endif

@@ -7,7 +7,6 @@
 #include "os/proc.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,16 +67,6 @@ static int check_listens(struct attachment *a, struct attach_report *report)
 				   "(started with -Xrs?): start it with -agentpath",
 				   pid);
 	return 0;
-}
-
-static int check_user(const struct attachment *a, struct attach_report *report)
-{
-	if (geteuid() == 0 || geteuid() == a->target.uid)
-		return 0;
-	const struct passwd *user = getpwuid(a->target.uid);
-	attach_remedy(report, "sudo polyperf attach %d", a->target.pid);
-	return attach_fail(report, STATUS_DENIED, "process %d belongs to %s", a->target.pid,
-			   user ? user->pw_name : "another user");
 }
 
 static int explain_call(const struct attachment *a, const struct hotspot_failure *failure,
@@ -161,14 +150,6 @@ static int load(struct attachment *a, const char *options, long *returned,
 	return result;
 }
 
-static int no_place(const struct attachment *a, struct attach_report *report)
-{
-	return attach_fail(report, STATUS_IO,
-			   "process %d has no folder that it could load code from: none of /tmp, "
-			   "/var/tmp and /dev/shm can be written to and mapped executable",
-			   a->target.pid);
-}
-
 /* Where there is one already, by the name under which it was loaded: a second copy would be
  * another agent. `copy` is for a process that does not see ours.
  */
@@ -190,25 +171,13 @@ static int choose_agent(struct attachment *a, struct attach_place *copy,
 		return 0;
 	}
 	if (attach_place_make(copy, &a->target) < 0)
-		return no_place(a, report);
+		return attach_explain_no_place(a, report);
 	const int result = attach_place_copy(copy, &a->target, library, LIBRARY_NAME);
 	if (result < 0)
 		return attach_fail(report, result, "copying %s to %s of process %d: %s", library,
 				   copy->path, a->target.pid,
 				   result == STATUS_IO ? strerror(errno) : status_text(result));
 	(void)snprintf(a->agent, sizeof(a->agent), "%s/%s", copy->path, LIBRARY_NAME);
-	return 0;
-}
-
-static int choose_directory(struct attachment *a, const struct attach_options *options,
-			    const char **directory, struct attach_report *report)
-{
-	*directory = options->directory ? options->directory : "/tmp";
-	if (!options->is_our_directory || attach_target_sees(&a->target, *directory))
-		return 0;
-	if (attach_place_make(&a->place, &a->target) < 0)
-		return no_place(a, report);
-	*directory = a->place.path;
 	return 0;
 }
 
@@ -264,11 +233,13 @@ static int start(struct attachment *a, const struct attach_options *options,
 		a->was_running = true;
 		return 0;
 	}
-	int result = check_user(a, report);
+	int result = attach_check_user(a, report);
 	if (result == 0)
 		result = check_listens(a, report);
 	if (result == 0)
-		result = choose_directory(a, options, &directory, report);
+		result = attach_choose_directory(a, options, &directory, report);
+	if (result == 0 && !directory)
+		directory = "/tmp";
 	if (result == 0)
 		result = choose_agent(a, &copy, report);
 	if (result == 0)
@@ -281,12 +252,14 @@ static int start(struct attachment *a, const struct attach_options *options,
 static int stop(struct attachment *a, struct attach_report *report)
 {
 	long answer = 0;
+	if (a->was_running || a->is_gone)
+		return 0;
 	if (!*a->target.agent)
 		return attach_fail(report, STATUS_NOT_FOUND,
 				   "process %d was not attached to: it has no agent of ours",
 				   a->target.pid);
 	memcpy(a->agent, a->target.agent, sizeof(a->agent));
-	int result = check_user(a, report);
+	int result = attach_check_user(a, report);
 	if (result == 0)
 		result = check_listens(a, report);
 	if (result == 0)
@@ -296,4 +269,4 @@ static int stop(struct attachment *a, struct attach_report *report)
 	return result;
 }
 
-const struct attach_runtime ATTACH_JAVA = { "java", is_there, start, stop };
+const struct attach_runtime ATTACH_JAVA = { "java", is_there, start, stop, NULL };

@@ -1,5 +1,6 @@
 #include "attach/target.h"
 
+#include "base/number.h"
 #include "base/sink.h"
 #include "base/status.h"
 #include "os/proc.h"
@@ -121,6 +122,8 @@ static void look_at_mapping(struct attach_target *target, const struct proc_mapp
 		return;
 	if (strcmp(name, "libjvm.so") == 0 || begins(name, "libjvm.so "))
 		target->has_jvm = true;
+	else if (strcmp(name, "libcoreclr.so") == 0 || begins(name, "libcoreclr.so "))
+		target->has_coreclr = true;
 	else if (begins(name, "libj9vm"))
 		target->has_openj9 = true;
 	else if (begins(name, "libpolyperf-jvmti"))
@@ -139,6 +142,7 @@ static int read_maps(struct attach_target *target)
 	struct proc_mapping map;
 	target->has_jvm = false;
 	target->has_openj9 = false;
+	target->has_coreclr = false;
 	target->agent[0] = 0;
 	target->dump[0] = 0;
 	if (result == 0) {
@@ -187,6 +191,47 @@ void attach_target_close(struct attach_target *target)
 bool attach_target_catches(const struct attach_target *target, int number)
 {
 	return target->caught >> (number - 1) & 1;
+}
+
+bool attach_target_getenv(const struct attach_target *target, const char *name, char *value,
+			  size_t size)
+{
+	char path[64];
+	struct sink text = { .limit = 4 << 20 };
+	const size_t name_size = strlen(name);
+	bool found = false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", target->pid);
+	(void)proc_read(&text, path);
+	sink_u8(&text, 0);
+	const char *at = (const char *)text.data;
+	const char *end = at + (sink_failed(&text) ? 0 : text.size);
+	for (; at < end && !found; at += strlen(at) + 1) {
+		if (strncmp(at, name, name_size) != 0 || at[name_size] != '=')
+			continue;
+		found = strlen(at + name_size + 1) < size;
+		if (!found)
+			break;
+		(void)snprintf(value, size, "%s", at + name_size + 1);
+	}
+	sink_clear(&text);
+	return found;
+}
+
+uint64_t attach_target_start_ticks(const struct attach_target *target)
+{
+	enum { STATE = 2, START = 22 }; /* counted from 1, the name being 2 */
+	char path[64];
+	char line[1024];
+	uint64_t ticks = 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", target->pid);
+	proc_line(path, line, sizeof(line));
+	const char *field = strrchr(line, ')'); /* names hold blanks and brackets, too */
+	for (int i = STATE; field && i < START; i++)
+		field = strchr(field + 1, ' ');
+	if (field)
+		(void)number_read((struct bytes){ (const uint8_t *)field + 1, strlen(field + 1) },
+				  10, &ticks);
+	return ticks;
 }
 
 /* Follows no link that leads out of the process's root. */

@@ -16,6 +16,7 @@ struct attach_target {
 	uint64_t caught; /* bit n - 1: signal n has a handler */
 	bool has_jvm;    /* libjvm.so is mapped */
 	bool has_openj9;
+	bool has_coreclr; /* libcoreclr.so is; a program in one file has it inside */
 	/* What of ours, or of our kind, is there already, as the process sees it, or "". */
 	char agent[PATH_MAX];
 	char dump[PATH_MAX]; /* of an executable mapping: a jitdump's marker */
@@ -37,6 +38,13 @@ int attach_target_open_dir(const struct attach_target *target, const char *path)
 
 /* True if the process finds the very same file or directory under this path of ours. */
 bool attach_target_sees(const struct attach_target *target, const char *path);
+
+/* A variable of its environment, as it was started; false where it has none, or one too long. */
+bool attach_target_getenv(const struct attach_target *target, const char *name, char *value,
+			  size_t size);
+
+/* When it started, in the kernel's ticks since the machine did; 0 where that cannot be read. */
+uint64_t attach_target_start_ticks(const struct attach_target *target);
 
 /* From the text of /proc/PID/status, which is the kernel's own. For tests. */
 bool attach_target_read_status(struct attach_target *target, const char *text);

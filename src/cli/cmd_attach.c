@@ -20,12 +20,14 @@ static const struct argp_option options[] = {
 	{ .doc = "What to do:" },
 	{ "stop", KEY_STOP, NULL, 0, "end what an earlier `polyperf attach` began", 0 },
 	{ "interpreted", KEY_INTERPRETED, NULL, 0,
-	  "tell of all methods, as they may be interpreted: of use to recordings with "
+	  "tell of all methods of a JVM, as they may be interpreted: of use to recordings with "
 	  "`-g dwarf`",
 	  0 },
 	{ .doc = "Where it goes:" },
 	{ "dir", KEY_DIR, "DIR", 0,
-	  "where the process makes its dump, as it sees its files; default `/tmp`", 0 },
+	  "where the process makes its dump, as it sees its files; default `/tmp`, or what "
+	  "its `$DOTNET_PerfMapJitDumpPath` says",
+	  0 },
 	{ "map", KEY_MAP, NULL, 0, "also write a perf map, for tools that read nothing else", 0 },
 	{ .doc = "How long to wait:" },
 	{ "timeout", KEY_TIMEOUT, "SECONDS", 0, "for the process to answer; default a minute", 0 },
@@ -136,19 +138,24 @@ static int run(int argc, char **argv)
 
 const struct command cmd_attach = {
 	.name = "attach",
-	.summary = "make a running JVM tell of its code, or stop it",
+	.summary = "make a running JVM or .NET process tell of its code, or stop it",
 	.usages = (const char *const[]){ "[OPTION...] PID...", "--stop PID...", NULL },
 	.description =
-	    "Loads an agent into processes that run already, with what the JVM offers its own "
-	    "tools. From then on each writes a jitdump, `jit-PID.dump`, with the names, "
-	    "instructions, source lines and inlined calls of its compiled methods: those it has "
-	    "already, and those to come. Any recorder finds it: `polyperf record -p PID` (which "
-	    "does all this by itself, and ends it with the recording), `perf record -p PID`, "
-	    "samply.\n"
+	    "Asks processes that run already, by what their runtime offers its own tools. From then on "
+	    "each writes a jitdump, `jit-PID.dump`, of its compiled methods: those it has already, "
+	    "and those to come. Any recorder finds it: `polyperf record -p PID` (which does all "
+	    "this by itself, and ends it with the recording), `perf record -p PID`, samply.\n"
 	    "\n"
-	    "Works on JDK 8 to 25, on processes in containers, and as root on those of other "
-	    "users. `--stop` switches it all off again; the library stays in the process, and does "
-	    "nothing. A process that is no JVM is left alone.",
+	    "JVMs (JDK 8 to 25) are made to load an agent, which tells names, instructions, source "
+	    "lines and inlined calls. `--stop` switches it off again; the library stays in the "
+	    "process, and does nothing.\n"
+	    "\n"
+	    "Processes of .NET (8 and newer) have it built in: names, tiers and instructions, also of "
+	    "precompiled methods that have run. Source lines are in recordings of `polyperf record "
+	    "-p`.\n"
+	    "\n"
+	    "Works on processes in containers, and as root on those of other users. A process of "
+	    "another kind is left alone.",
 	.options = options,
 	.examples =
 	    (const struct command_example[]){
@@ -159,14 +166,15 @@ const struct command cmd_attach = {
 	.sections =
 	    (const struct command_section[]){
 		{ "What the process notices",
-		  "A thread that waits for tools, and the work of telling of each compilation: "
+		  "A JVM: a thread that waits for tools, and the work of telling of each compilation: "
 		  "some 4 % of "
 		  "the CPU time while most is compiled, 1 % later. A JVM of JDK 21 or newer prints "
 		  "a "
 		  "warning on its standard error that an agent was loaded, unless it was started "
 		  "with "
 		  "`-XX:+EnableDynamicAgentLoading`; where that is switched off, only "
-		  "`java -agentpath:...` helps." },
+		  "`java -agentpath:...` helps. .NET: some 50 ms for what it has already, then a "
+		  "write for each method that it compiles." },
 		{ 0 },
 	    },
 	.parse = parse,

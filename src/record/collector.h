@@ -33,6 +33,11 @@
 
 struct collector;
 
+/* In the private directory: the events of a .NET process that runs already, whose PID is ours. */
+#define COLLECTOR_EVENTS_NAME "attached-%d.nettrace"
+/* Of a process's events; the rest is left out, and told of. */
+#define COLLECTOR_EVENTS_LIMIT ((uint64_t)1 << 30)
+
 struct collector_options {
 	const struct private_dir *private_dir; /* may be NULL; borrowed until collector_free() */
 	bool keep;                             /* leave the files of runtimes where they are */
@@ -91,8 +96,10 @@ struct collector_totals {
 	size_t process_count;
 	size_t map_count;
 	size_t dump_count;
+	size_t events_count; /* streams of .NET's events */
 	uint64_t map_bytes;
 	uint64_t dump_bytes;
+	uint64_t events_bytes;
 	uint64_t code_lines; /* of maps, whose code was read from the process */
 	uint64_t code_bytes;
 	size_t source_count;

@@ -49,6 +49,7 @@ struct map {
 	bool has_more_code;      /* a step has left lines for the next */
 };
 
+/* A jitdump, or what else a process wrote for us alone. */
 struct dump {
 	int fd;             /* owned; -1 while it is empty and `is_pending` */
 	uint32_t directory; /* COLLECTOR_NONE where only the mapping led to it */
@@ -59,6 +60,7 @@ struct dump {
 	const char *path; /* as the mapping has it */
 	const char *member;
 	uint64_t pending_until_ns; /* until then its header may still be written; 0: it was */
+	bool is_events;            /* no jitdump: the events of a .NET process */
 };
 
 struct process {

@@ -1,12 +1,15 @@
 /* After the thread has ended: what belongs to whom. */
 #include "base/bytes.h"
+#include "base/number.h"
 #include "format/jitdump/reader.h"
+#include "format/nettrace/nettrace.h"
 #include "record/collector_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,18 +37,70 @@ static uint32_t newest_of_number(struct collector *c, uint32_t number, uid_t own
 	return COLLECTOR_NONE;
 }
 
+/* The number in a name such as "clr-42.nettrace"; 0 for other names. */
+static uint32_t number_in_name(const char *name, const char *start)
+{
+	uint32_t number;
+	const size_t size = strlen(start);
+	const char *rest =
+	    strncmp(name, start, size) == 0 ? number_skip_u32(name + size, &number) : NULL;
+	return rest && strcmp(rest, ".nettrace") == 0 ? number : 0;
+}
+
+/* The PID in a stream's header, as its process sees itself; 0 where there is none. */
+static uint32_t pid_in_events(int fd)
+{
+	uint8_t head[4096];
+	struct nettrace_reader *reader;
+	uint32_t pid = 0;
+	const ssize_t got = pread(fd, head, sizeof(head), 0);
+	const struct bytes start = { head, got > 0 ? (size_t)got : 0 };
+	if (nettrace_open(&reader, start, &(struct nettrace_options){ 0 }) == 0) {
+		pid = nettrace_pid(reader);
+		nettrace_free(reader);
+	}
+	return pid;
+}
+
+/* Streams that we took off a socket are named by our own view of the PID. All others name themselves,
+ * in the header, and, for formats that we do not know, in the file's name.
+ */
+static uint32_t process_of_events(struct collector *c, const char *name, int fd, uid_t owner)
+{
+	const uint32_t header_pid = pid_in_events(fd);
+	const uint32_t attached_pid = number_in_name(name, "attached-");
+	const uint32_t attached =
+	    attached_pid ? collector_find_process(c, (pid_t)attached_pid) : COLLECTOR_NONE;
+	if (attached != COLLECTOR_NONE && owner == geteuid())
+		return attached;
+	return newest_of_number(c, header_pid ? header_pid : number_in_name(name, "clr-"), owner);
+}
+
+enum kind { KIND_OTHER, KIND_DUMP, KIND_EVENTS };
+
+static enum kind kind_of(int fd)
+{
+	static const char EVENTS_MAGIC[8] = "Nettrace";
+	uint8_t start[8];
+	const ssize_t got = pread(fd, start, sizeof(start), 0);
+	if (got >= 4 && jitdump_is_magic((struct bytes){ start, 4 }))
+		return KIND_DUMP;
+	if (got == (ssize_t)sizeof(start) && memcmp(start, EVENTS_MAGIC, sizeof(start)) == 0)
+		return KIND_EVENTS;
+	return KIND_OTHER;
+}
+
 static void take_file(struct collector *c, int directory, const char *name)
 {
 	struct stat st;
-	uint8_t start[4];
 	const int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	const bool is_dump = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	const bool is_ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 			     !collector_holds_dump(c, st.st_dev, st.st_ino) &&
-			     pread(fd, start, sizeof(start), 0) == (ssize_t)sizeof(start) &&
-			     jitdump_is_magic((struct bytes){ start, sizeof(start) });
-	struct dump *dump = is_dump ? vector_push(&c->dumps) : NULL;
+			     c->dumps.count < COLLECTOR_FILE_LIMIT;
+	const enum kind kind = is_ours ? kind_of(fd) : KIND_OTHER;
+	struct dump *dump = kind != KIND_OTHER ? vector_push(&c->dumps) : NULL;
 	if (!dump) {
 		close(fd);
 		return;
@@ -53,19 +108,22 @@ static void take_file(struct collector *c, int directory, const char *name)
 	*dump = (struct dump){
 		.fd = fd,
 		.directory = COLLECTOR_NONE, /* goes with the whole private directory */
-		.process = newest_of_number(c, pid_in_header(fd), st.st_uid),
+		.process = kind == KIND_EVENTS
+			       ? process_of_events(c, name, fd, st.st_uid)
+			       : newest_of_number(c, pid_in_header(fd), st.st_uid),
 		.device = st.st_dev,
 		.inode = st.st_ino,
 		.name = collector_copy(c, name),
 		.path = collector_copy(c, name),
+		.is_events = kind == KIND_EVENTS,
 	};
-	if (dump->process != COLLECTOR_NONE)
-		c->processes.items[dump->process].has_dump = true;
-	else
+	if (dump->process == COLLECTOR_NONE)
 		collector_add_note(c,
-				   "the jitdump %s in the private directory was written by no "
+				   "the %s %s in the private directory was written by no "
 				   "process of this recording",
-				   name);
+				   dump->is_events ? "event stream" : "jitdump", name);
+	else if (!dump->is_events)
+		c->processes.items[dump->process].has_dump = true;
 }
 
 /* Takes over the fd. */

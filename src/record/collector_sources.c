@@ -237,7 +237,7 @@ int collector_write_sources(struct collector *c, struct bundle_writer *writer)
 		struct os_file file;
 		char path[32];
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", dump->fd);
-		if (dump->process == COLLECTOR_NONE ||
+		if (dump->process == COLLECTOR_NONE || dump->is_events ||
 		    os_file_open(&file, path, OS_FILE_REGULAR) < 0)
 			continue;
 		s.process = dump->process;

@@ -88,10 +88,12 @@ static void name_dump(struct collector *c, struct dump *dump)
 			*at = '_';
 	if (plain[0] == '.')
 		plain[0] = '_';
-	char folder[64] = "unclaimed";
+	char folder[64];
+	(void)snprintf(folder, sizeof(folder), "unclaimed%s", dump->is_events ? "/clr" : "");
 	if (dump->process != COLLECTOR_NONE)
-		(void)snprintf(folder, sizeof(folder), "process/%d/jit",
-			       c->processes.items[dump->process].pid);
+		(void)snprintf(folder, sizeof(folder), "process/%d/%s",
+			       c->processes.items[dump->process].pid,
+			       dump->is_events ? "clr" : "jit");
 	char name[NAME_SIZE];
 	(void)snprintf(name, sizeof(name), "%s/%s", folder, plain);
 	for (unsigned i = 2; is_taken(c, name); i++)
@@ -99,9 +101,24 @@ static void name_dump(struct collector *c, struct dump *dump)
 	dump->member = collector_copy(c, name);
 }
 
+static int write_events(struct collector *c, struct bundle_writer *writer, struct dump *dump)
+{
+	const off_t size = lseek(dump->fd, 0, SEEK_END);
+	const uint64_t bytes = size > 0 ? (uint64_t)size : 0;
+	c->totals.events_count++;
+	c->totals.events_bytes += bytes < COLLECTOR_EVENTS_LIMIT ? bytes : COLLECTOR_EVENTS_LIMIT;
+	if (bytes > COLLECTOR_EVENTS_LIMIT)
+		collector_add_note(c, "of the events in %s, %llu MB, only the first %llu MB were kept",
+				   dump->name, (unsigned long long)(bytes >> 20),
+				   (unsigned long long)(COLLECTOR_EVENTS_LIMIT >> 20));
+	return bundle_writer_add_fd(writer, dump->member, dump->fd, COLLECTOR_EVENTS_LIMIT);
+}
+
 static int write_dump(struct collector *c, struct bundle_writer *writer, struct dump *dump)
 {
 	name_dump(c, dump);
+	if (dump->is_events)
+		return write_events(c, writer, dump);
 	c->totals.dump_count++;
 	const off_t size = lseek(dump->fd, 0, SEEK_END);
 	c->totals.dump_bytes += size > 0 ? (uint64_t)size : 0;

@@ -299,6 +299,12 @@ static uint32_t facts_of(struct runtimes *runtimes, const struct runtimes_option
 	if (!(options->is_walked || options->has_agents) ||
 	    runtimes_python_is_unknown(&runtimes->arena, options->command, search_path))
 		facts |= FACT_TRAMPOLINES;
+	/* Half of ours and half of his would be neither. */
+	if (!runtimes_has_variable(options->environment, "DOTNET_EnableEventPipe=") &&
+	    !runtimes_has_variable(options->environment, "DOTNET_EventPipe") &&
+	    !runtimes_has_variable(options->environment, "COMPlus_EnableEventPipe=") &&
+	    !runtimes_has_variable(options->environment, "COMPlus_EventPipe"))
+		facts |= FACT_EVENT_PIPE;
 	return facts | runtimes_facts_of_programs(&runtimes->arena, search_path);
 }
 

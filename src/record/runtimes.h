@@ -27,6 +27,11 @@
 
 struct runtimes;
 
+/* What is asked of .NET: loads of methods and modules, and which instruction is of which IL. */
+#define RUNTIMES_CLR_EVENTS                           \
+	"Microsoft-Windows-DotNETRuntime:0x20018:5,"  \
+	"Microsoft-Windows-DotNETRuntimePrivate:0x40000:5"
+
 struct runtimes_options {
 	const char *private_dir;    /* of private_dir.h; NULL: set only what needs no file */
 	const char *const *command; /* ends with NULL; may itself be NULL */

@@ -30,6 +30,14 @@ const char *runtimes_getenv(char *const *environment, const char *name)
 	return NULL;
 }
 
+bool runtimes_has_variable(char *const *environment, const char *start)
+{
+	for (size_t i = 0; environment && environment[i]; i++)
+		if (strncmp(environment[i], start, strlen(start)) == 0)
+			return true;
+	return false;
+}
+
 char *runtimes_copy(struct arena *arena, const char *text, size_t size)
 {
 	char *copy = arena_new(arena, char, size + 1);
@@ -411,6 +419,7 @@ int runtimes_find_installed(struct arena *arena, const char *search_path,
 				: options->has_agents ? FACT_PYTHON_AGENT
 						      : FACT_TRAMPOLINES;
 	const uint32_t facts = python | FACT_DIRECTORY | FACT_FRAME_POINTERS | FACT_CWD_MAPPABLE |
+			       FACT_EVENT_PIPE |
 			       (attach_find_library(agent) ? FACT_JVM_AGENT : FACT_NO_JVM_AGENT) |
 			       runtimes_facts_of_programs(arena, search_path);
 	int count = 0;

@@ -32,6 +32,7 @@ enum facts {
 	FACT_NO_JVM_AGENT = 1 << 11, /* ... or none */
 	FACT_TRAMPOLINES = 1 << 12,  /* Python's frames are not read otherwise */
 	FACT_PYTHON_AGENT = 1 << 13, /* they are by an agent of ours */
+	FACT_EVENT_PIPE = 1 << 14,   /* the user has no settings of .NET's event stream */
 };
 
 struct runtimes_row {
@@ -91,6 +92,8 @@ const char *runtimes_jvm_agent(struct arena *arena, const char *private_dir);
 const char *runtimes_python_agent(struct arena *arena, const char *private_dir);
 
 const char *runtimes_getenv(char *const *environment, const char *name);
+/* True if some variable's name begins so. */
+bool runtimes_has_variable(char *const *environment, const char *start);
 char *runtimes_copy(struct arena *arena, const char *text, size_t size);
 __attribute__((format(printf, 2, 3))) char *runtimes_printf(struct arena *arena, const char *format,
 							    ...);

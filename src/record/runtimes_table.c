@@ -64,6 +64,15 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 	  FACT_DIRECTORY, JOIN_WHOLE },
 	{ "dotnet", "COMPlus_PerfMapEnabled", "1", NULL, "the same for .NET Core before 6", 0,
 	  JOIN_WHOLE },
+	{ "dotnet", "DOTNET_EnableEventPipe", "1", NULL,
+	  "source lines and inlined methods, in a stream of events", FACT_DIRECTORY | FACT_EVENT_PIPE, JOIN_WHOLE },
+	{ "dotnet", "DOTNET_EventPipeConfig", RUNTIMES_CLR_EVENTS, NULL, "which events",
+	  FACT_DIRECTORY | FACT_EVENT_PIPE, JOIN_WHOLE },
+	{ "dotnet", "DOTNET_EventPipeOutputPath", "%/clr-{pid}.nettrace", NULL, "where they go",
+	  FACT_DIRECTORY | FACT_EVENT_PIPE, JOIN_WHOLE },
+	/* Else the file has nothing until the process ends, and no more than fits its buffer. */
+	{ "dotnet", "DOTNET_EventPipeOutputStreaming", "1", NULL, "writes them as they come",
+	  FACT_DIRECTORY | FACT_EVENT_PIPE, JOIN_WHOLE },
 
 	{ "mono", "MONO_ENV_OPTIONS", "--jitmap", NULL, "names of compiled methods in a perf map",
 	  0, JOIN_WORDS },

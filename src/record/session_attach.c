@@ -2,6 +2,9 @@
 #include "record/session_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_off(const struct session *s, const char *runtime)
@@ -12,15 +15,43 @@ static bool is_off(const struct session *s, const char *runtime)
 	return false;
 }
 
+/* The file that takes the events of a .NET process. By this name the collector finds it. */
+static int open_events(const struct session *s, struct attached *attached)
+{
+	char *path = NULL;
+	if (asprintf(&path, "%s/" COLLECTOR_EVENTS_NAME, s->private_dir.path, attached->pid) < 0)
+		return STATUS_NO_MEMORY;
+	attached->events_fd =
+	    open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	free(path);
+	return attached->events_fd < 0 ? STATUS_IO : 0;
+}
+
+static void tell_slow_end(void *context, pid_t pid)
+{
+	const struct session *s = context;
+	say_note(&s->say, "waiting for process %d to list its methods (Ctrl-C: do without)", pid);
+}
+
 static void attach_to(struct session *s, struct attached *attached)
 {
 	struct attach_report report;
+	const bool has_events =
+	    strcmp(attach_runtime_of(attached->pid), "dotnet") == 0 && open_events(s, attached) == 0;
+	const struct attach_events events = {
+		.fd = attached->events_fd,
+		.config = RUNTIMES_CLR_EVENTS,
+		.limit_bytes = COLLECTOR_EVENTS_LIMIT,
+		.on_slow_end = tell_slow_end,
+		.context = s,
+	};
 	const struct attach_options options = {
 		.pid = attached->pid,
 		.directory = s->private_dir.path,
 		.is_our_directory = true,
 		.interpreted = s->options->stacks == RECORD_STACKS_DWARF,
 		.cancel_fd = s->signal_fd,
+		.events = has_events ? &events : NULL,
 	};
 	if (attach_start(&attached->attachment, &options, &report) < 0) {
 		say_warning(&s->say, "%s", report.reason);

@@ -91,7 +91,7 @@ static int write_bundle(struct session *s)
 	const int closed = bundle_writer_close(writer);
 	const struct collector_totals totals = collector_totals(s->collector);
 	s->result->process_count = totals.process_count;
-	s->result->runtime_file_count = totals.map_count + totals.dump_count;
+	s->result->runtime_file_count = totals.map_count + totals.dump_count + totals.events_count;
 	for (size_t i = 0; i < collector_note_count(s->collector); i++)
 		say_warning(&s->say, "%s", collector_note(s->collector, i));
 	return result < 0 ? result : closed;

@@ -15,6 +15,7 @@ struct attached {
 	pid_t pid;
 	int pid_fd;                    /* -1: the kernel has none, ask now and then */
 	struct attachment *attachment; /* it tells of its code on our account; NULL: it does not */
+	int events_fd;                 /* the events of a .NET process go there; -1: none */
 };
 
 struct session {

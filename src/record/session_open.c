@@ -204,7 +204,9 @@ static int find_attached(struct session *s, struct proc_ids *tids)
 		if (!at)
 			return out_of_memory(s);
 		*at =
-		    (struct attached){ .pid = pid, .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0) };
+		    (struct attached){ .pid = pid,
+				       .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+				       .events_fd = -1 };
 	}
 	return 0;
 }
@@ -367,6 +369,8 @@ void session_close(struct session *s)
 	kernel_layout_clear(&s->kernel);
 	for (size_t i = 0; i < s->attached.count; i++) {
 		attach_free(s->attached.items[i].attachment);
+		if (s->attached.items[i].events_fd >= 0)
+			close(s->attached.items[i].events_fd);
 		if (s->attached.items[i].pid_fd >= 0)
 			close(s->attached.items[i].pid_fd);
 	}
