@@ -60,8 +60,8 @@ struct attach_report {
 	char reason[512];    /* a sentence without a full stop; "" on success */
 	char remedy[256];    /* the command that would help, or "" */
 	char dump[PATH_MAX]; /* as the process sees it; "" where it was not found */
+	char map[PATH_MAX];  /* the perf map that it writes, too; "" where it is not known */
 	bool was_running;    /* it told already: nothing was changed */
-	bool has_map;        /* it writes a perf map, too */
 };
 
 /* The name of the runtime that could be asked there; NULL: none. */

@@ -16,7 +16,7 @@ struct attachment {
 	bool was_running;
 	bool is_stopped;
 	bool is_gone; /* it has ended, or runs another program */
-	void *own; /* of the runtime's row */
+	void *own;    /* of the runtime's row */
 };
 
 /* The reason is kept, and the result handed back. */

@@ -1,9 +1,12 @@
-/* Two things are asked of a .NET process: a jitdump (8 and newer), which it begins with the code that
- * it has, and the events of its methods, which come over the socket that they were asked for on.
+/* Two things are asked of a .NET process: a jitdump (8 and newer), which it begins with the code
+ * that it has, and the events of its methods, which come over the socket that they were asked for
+ * on.
  *
- * Where the dump goes and what is in it are the runtime's settings, of which it takes new values over
- * the same socket. They are given back as soon as the dump is there, so that programs which this one
- * starts do not inherit them.
+ * Where the dump goes is a setting of the runtime, of which it takes a new value over the same
+ * socket. It is given back as soon as the dump is there, so that programs which this one starts do
+ * not inherit it. Whether stubs are told of in blocks is another, but read only as the process
+ * starts: .NET 10 ends its dump at the first block that is not wholly there, and is asked for a
+ * map, too.
  */
 #include "attach/attach_internal.h"
 #include "attach/dotnet_ipc.h"
@@ -20,11 +23,8 @@
 #include <unistd.h>
 
 static const char PATH_VARIABLE[] = "DOTNET_PerfMapJitDumpPath";
-static const char STUBS_VARIABLE[] = "DOTNET_PerfMapStubGranularity";
-/* Stubs one by one, as they are made. Told of in blocks, .NET 10 ends its dump at the first. */
-static const char STUBS_VALUE[] = "2";
 
-enum { FIRST_WITH_MAPS = 8 };
+enum { FIRST_WITH_MAPS = 8, FIRST_WITH_SHORT_DUMPS = 10 };
 
 struct dotnet {
 	int door_fd;
@@ -34,7 +34,6 @@ struct dotnet {
 	uint64_t session;
 	struct attach_events events;
 	bool has_begun; /* the dump is on our account */
-	bool had_map;   /* a perf map is not */
 };
 
 static bool is_there(const struct attach_target *target)
@@ -54,8 +53,8 @@ static int explain(const struct attachment *a, const struct dotnet_failure *fail
 	const char *why = failure->error ? strerror(failure->error) : "not known why";
 	switch (failure->stage) {
 	case DOTNET_CONNECT:
-		return attach_fail(report, STATUS_DENIED, "process %d: connecting to its socket: %s",
-				   pid, why);
+		return attach_fail(report, STATUS_DENIED,
+				   "process %d: connecting to its socket: %s", pid, why);
 	case DOTNET_PEER:
 		return attach_fail(report, STATUS_DENIED,
 				   "process %d: another process listens on its socket", pid);
@@ -65,7 +64,8 @@ static int explain(const struct attachment *a, const struct dotnet_failure *fail
 	case DOTNET_CANCELLED:
 		return attach_fail(report, STATUS_IO, "process %d: interrupted", pid);
 	case DOTNET_REFUSED:
-		if (failure->code == DOTNET_UNKNOWN_COMMAND || failure->code == DOTNET_NOT_SUPPORTED)
+		if (failure->code == DOTNET_UNKNOWN_COMMAND ||
+		    failure->code == DOTNET_NOT_SUPPORTED)
 			return attach_fail(report, STATUS_UNSUPPORTED,
 					   "the runtime of process %d (.NET %s) cannot tell of its "
 					   "code",
@@ -82,7 +82,8 @@ static int explain(const struct attachment *a, const struct dotnet_failure *fail
 
 static bool is_switched_off(const struct attach_target *target, const char **variable)
 {
-	static const char *const NAMES[] = { "DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics",
+	static const char *const NAMES[] = { "DOTNET_EnableDiagnostics",
+					     "COMPlus_EnableDiagnostics",
 					     "DOTNET_EnableDiagnostics_IPC" };
 	for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
 		char value[16];
@@ -107,12 +108,14 @@ static int explain_closed(const struct attachment *a, struct attach_report *repo
 				   variable);
 	dotnet_ipc_directory(&a->target, directory);
 	if (error != ENOENT)
-		return attach_fail(report, STATUS_IO, "process %d: looking for its socket in %s: %s",
-				   pid, directory, strerror(error));
-	return attach_fail(report, STATUS_UNSUPPORTED,
-			   "process %d has no socket dotnet-diagnostic-%d-*-socket in its %s: it takes "
-			   "no questions",
-			   pid, a->target.own_pid, directory);
+		return attach_fail(report, STATUS_IO,
+				   "process %d: looking for its socket in %s: %s", pid, directory,
+				   strerror(error));
+	return attach_fail(
+	    report, STATUS_UNSUPPORTED,
+	    "process %d has no socket dotnet-diagnostic-%d-*-socket in its %s: it takes "
+	    "no questions",
+	    pid, a->target.own_pid, directory);
 }
 
 /* --- questions --- */
@@ -200,7 +203,7 @@ static int read_version(struct attachment *a, struct attach_report *report)
 		result = 0;
 	sink_clear(&answer);
 	d->major = info.major;
-	(void)snprintf(d->version, sizeof(d->version), "%s", is_old ? "5" : info.version);
+	(void)snprintf(d->version, sizeof(d->version), "%s", is_old ? "5 or older" : info.version);
 	return result;
 }
 
@@ -298,26 +301,25 @@ static int stop_events(struct attachment *a, struct attach_report *report)
 
 /* --- the dump --- */
 
-/* A perf map is held open, and not mapped. */
-static bool writes_map(const struct attach_target *target)
+/* A perf map is held open, and not mapped. Its path, or "". */
+static void find_map(const struct attach_target *target, char map[PATH_MAX])
 {
-	char path[PATH_MAX];
+	char path[64];
 	char name[32];
-	bool found = false;
 	(void)snprintf(name, sizeof(name), "/perf-%d.map", target->own_pid);
 	(void)snprintf(path, sizeof(path), "/proc/%d/fd", target->pid);
 	DIR *stream = opendir(path);
 	const struct dirent *entry;
-	while (stream && !found && (entry = readdir(stream))) {
-		const ssize_t size =
-		    readlinkat(dirfd(stream), entry->d_name, path, sizeof(path) - 1);
-		path[size > 0 ? size : 0] = 0;
-		const char *slash = strrchr(path, '/');
-		found = slash && strcmp(slash, name) == 0;
+	map[0] = 0;
+	while (stream && !*map && (entry = readdir(stream))) {
+		const ssize_t size = readlinkat(dirfd(stream), entry->d_name, map, PATH_MAX - 1);
+		map[size > 0 ? size : 0] = 0;
+		const char *slash = strrchr(map, '/');
+		if (!slash || strcmp(slash, name) != 0)
+			map[0] = 0;
 	}
 	if (stream)
 		closedir(stream);
-	return found;
 }
 
 static int begin_dump(struct attachment *a, const struct attach_options *options,
@@ -325,35 +327,29 @@ static int begin_dump(struct attachment *a, const struct attach_options *options
 {
 	struct dotnet *d = a->own;
 	struct dotnet_failure failure = { 0 };
+	const bool is_both = options->map || d->major >= FIRST_WITH_SHORT_DUMPS;
 	int result = directory ? set_variable(a, PATH_VARIABLE, directory, &failure) : 0;
 	if (result == 0)
-		result = set_variable(a, STUBS_VARIABLE, STUBS_VALUE, &failure);
-	if (result == 0)
-		result = enable(a, options->map ? DOTNET_MAP_BOTH : DOTNET_MAP_JITDUMP, &failure);
+		result = enable(a, is_both ? DOTNET_MAP_BOTH : DOTNET_MAP_JITDUMP, &failure);
 	if (directory)
 		give_back(a, PATH_VARIABLE);
-	give_back(a, STUBS_VARIABLE);
 	if (result < 0)
 		return explain(a, &failure, report);
 	d->has_begun = true;
-	if (attach_target_refresh(&a->target) == 0 && *a->target.dump)
+	find_map(&a->target, report->map);
+	if (*report->map || (attach_target_refresh(&a->target) == 0 && *a->target.dump))
 		return 0;
 	return attach_fail(report, STATUS_IO, "process %d cannot make a dump in %s, as it sees it",
 			   a->target.pid, directory ? directory : "its /tmp");
 }
 
-/* With the dump the map ends, which was another's: it is begun anew with all that it had. */
 static int end_dump(struct attachment *a, struct attach_report *report)
 {
-	struct dotnet *d = a->own;
 	struct dotnet_failure failure;
 	const struct dotnet_call call =
 	    new_call(a, DOTNET_PROCESS, DOTNET_PROCESS_DISABLE_MAP, NULL);
-	d->has_begun = false;
-	int result = ask(&call, &failure);
-	if (result == 0 && d->had_map)
-		result = enable(a, DOTNET_MAP_PERF_MAP, &failure);
-	return result < 0 ? explain(a, &failure, report) : 0;
+	((struct dotnet *)a->own)->has_begun = false;
+	return ask(&call, &failure) < 0 ? explain(a, &failure, report) : 0;
 }
 
 /* --- the row --- */
@@ -397,18 +393,20 @@ static int start_dump(struct attachment *a, const struct attach_options *options
 {
 	struct dotnet *d = a->own;
 	const char *directory;
-	if (*a->target.dump) {
+	/* A map alone is another's, too: both could only be ended together. */
+	find_map(&a->target, report->map);
+	if (*a->target.dump || *report->map) {
 		a->was_running = true;
 		return 0;
 	}
 	if (d->major < FIRST_WITH_MAPS) {
 		attach_remedy(report, "DOTNET_PerfMapEnabled=1 dotnet ...");
-		return attach_fail(report, STATUS_UNSUPPORTED,
-				   "process %d runs .NET %s: only from 8 on can it be asked while it "
-				   "runs",
-				   a->target.pid, d->version);
+		return attach_fail(
+		    report, STATUS_UNSUPPORTED,
+		    "process %d runs .NET %s: only from 8 on can it be asked while it "
+		    "runs",
+		    a->target.pid, d->version);
 	}
-	d->had_map = writes_map(&a->target);
 	int result = attach_choose_directory(a, options, &directory, report);
 	if (result == 0)
 		result = begin_dump(a, options, directory, report);
@@ -431,8 +429,6 @@ static int start(struct attachment *a, const struct attach_options *options,
 	d = a->own;
 	if (result < 0 && d && d->has_begun)
 		(void)end_dump(a, &unused);
-	if (result == 0)
-		report->has_map = writes_map(&a->target);
 	return result;
 }
 
@@ -445,7 +441,8 @@ static int stop(struct attachment *a, struct attach_report *report)
 		result = attach_check_user(a, report);
 		if (result == 0)
 			result = open_door(a, report);
-		if (result == 0 && !*a->target.dump && !writes_map(&a->target))
+		find_map(&a->target, report->map);
+		if (result == 0 && !*a->target.dump && !*report->map)
 			result = attach_fail(report, STATUS_NOT_FOUND,
 					     "process %d does not tell of its code", a->target.pid);
 		return result < 0 ? result : end_dump(a, report);

@@ -232,8 +232,8 @@ static int read_answer(const struct dotnet_call *call, int fd, struct sink *answ
 	struct sink head = { .limit = DOTNET_HEADER_SIZE };
 	struct dotnet_header header = { 0 };
 	int result = receive(call, fd, &head, DOTNET_HEADER_SIZE, failure);
-	if (result == 0 && (!dotnet_ipc_read_header(sink_bytes(&head), &header) ||
-			    header.set != DOTNET_ANSWER))
+	if (result == 0 &&
+	    (!dotnet_ipc_read_header(sink_bytes(&head), &header) || header.set != DOTNET_ANSWER))
 		result = fail(failure, DOTNET_GARBAGE, 0);
 	sink_clear(&head);
 	if (result == 0)

@@ -35,7 +35,7 @@ enum dotnet_command {
 	DOTNET_EVENTS_COLLECT_2 = 3,
 	DOTNET_EVENTS_COLLECT_4 = 5, /* .NET 9 */
 	DOTNET_PROCESS_SET_VARIABLE = 3,
-	DOTNET_PROCESS_INFO_2 = 4, /* .NET 6 */
+	DOTNET_PROCESS_INFO_2 = 4,     /* .NET 6 */
 	DOTNET_PROCESS_ENABLE_MAP = 5, /* .NET 8 */
 	DOTNET_PROCESS_DISABLE_MAP = 6,
 	DOTNET_ANSWER_OK = 0,
@@ -66,17 +66,17 @@ struct dotnet_call {
 /* How far a call came that failed. */
 enum dotnet_stage {
 	DOTNET_DONE,
-	DOTNET_CONNECT,   /* nobody listens, or one may not */
-	DOTNET_PEER,      /* another process does */
-	DOTNET_TALK,      /* the connection broke, or no answer came in time */
-	DOTNET_GARBAGE,   /* what came is no answer */
-	DOTNET_REFUSED,   /* it was answered with an error */
+	DOTNET_CONNECT, /* nobody listens, or one may not */
+	DOTNET_PEER,    /* another process does */
+	DOTNET_TALK,    /* the connection broke, or no answer came in time */
+	DOTNET_GARBAGE, /* what came is no answer */
+	DOTNET_REFUSED, /* it was answered with an error */
 	DOTNET_CANCELLED,
 };
 
 struct dotnet_failure {
 	enum dotnet_stage stage;
-	int error;    /* errno, or 0 */
+	int error;     /* errno, or 0 */
 	uint32_t code; /* of DOTNET_REFUSED: an HRESULT */
 };
 

@@ -7,6 +7,7 @@
 #include "cli/parse.h"
 
 #include <limits.h>
+#include <string.h>
 
 struct attach_args {
 	struct attach_options options;
@@ -92,9 +93,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int stop(const struct attach_options *wants, struct attach_report *report)
 {
 	const int result = attach_stop_process(wants, report);
-	if (result == 0 && *report->dump)
+	if (result == 0 && *report->dump && *report->map)
+		message_note("process %d (%s) writes no more to %s and %s, which stay", wants->pid,
+			     report->runtime, report->dump, report->map);
+	else if (result == 0 && (*report->dump || *report->map))
 		message_note("process %d (%s) writes no more to %s, which stays", wants->pid,
-			     report->runtime, report->dump);
+			     report->runtime, *report->dump ? report->dump : report->map);
 	else if (result == 0)
 		message_note("process %d (%s) tells no more of its code", wants->pid,
 			     report->runtime);
@@ -109,9 +113,15 @@ static int start(const struct attach_options *wants, struct attach_report *repor
 		return result;
 	/* It goes on by itself: the folder of the dump is not one of ours. */
 	attach_free(attachment);
-	message_note("process %d (%s) %s of its code in %s", wants->pid, report->runtime,
+	const char *dump = *report->dump ? report->dump : "a jitdump";
+	message_note("process %d (%s) %s of its code in %s%s%s", wants->pid, report->runtime,
 		     report->was_running ? "tells already" : "tells from now on",
-		     *report->dump ? report->dump : "a jitdump");
+		     *report->dump || !*report->map ? dump : report->map,
+		     *report->dump && *report->map ? " and " : "",
+		     *report->dump ? report->map : "");
+	if (strcmp(report->runtime, "dotnet") == 0 && !report->was_running && *report->map &&
+	    !wants->map)
+		message_note("its dump may end early, as those of .NET 10 do: the map does not");
 	if (!report->was_running)
 		message_note("'polyperf attach --stop %d' ends it", wants->pid);
 	return 0;
@@ -141,7 +151,8 @@ const struct command cmd_attach = {
 	.summary = "make a running JVM or .NET process tell of its code, or stop it",
 	.usages = (const char *const[]){ "[OPTION...] PID...", "--stop PID...", NULL },
 	.description =
-	    "Asks processes that run already, by what their runtime offers its own tools. From then on "
+	    "Asks processes that run already, by what their runtime offers its own tools. From "
+	    "then on "
 	    "each writes a jitdump, `jit-PID.dump`, of its compiled methods: those it has already, "
 	    "and those to come. Any recorder finds it: `polyperf record -p PID` (which does all "
 	    "this by itself, and ends it with the recording), `perf record -p PID`, samply.\n"
@@ -150,7 +161,8 @@ const struct command cmd_attach = {
 	    "lines and inlined calls. `--stop` switches it off again; the library stays in the "
 	    "process, and does nothing.\n"
 	    "\n"
-	    "Processes of .NET (8 and newer) have it built in: names, tiers and instructions, also of "
+	    "Processes of .NET (8 and newer) have it built in: names, tiers and instructions, also "
+	    "of "
 	    "precompiled methods that have run. Source lines are in recordings of `polyperf record "
 	    "-p`.\n"
 	    "\n"
@@ -166,7 +178,8 @@ const struct command cmd_attach = {
 	.sections =
 	    (const struct command_section[]){
 		{ "What the process notices",
-		  "A JVM: a thread that waits for tools, and the work of telling of each compilation: "
+		  "A JVM: a thread that waits for tools, and the work of telling of each "
+		  "compilation: "
 		  "some 4 % of "
 		  "the CPU time while most is compiled, 1 % later. A JVM of JDK 21 or newer prints "
 		  "a "

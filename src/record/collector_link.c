@@ -62,8 +62,8 @@ static uint32_t pid_in_events(int fd)
 	return pid;
 }
 
-/* Streams that we took off a socket are named by our own view of the PID. All others name themselves,
- * in the header, and, for formats that we do not know, in the file's name.
+/* Streams that we took off a socket are named by our own view of the PID. All others name
+ * themselves, in the header, and, for formats that we do not know, in the file's name.
  */
 static uint32_t process_of_events(struct collector *c, const char *name, int fd, uid_t owner)
 {
@@ -108,9 +108,8 @@ static void take_file(struct collector *c, int directory, const char *name)
 	*dump = (struct dump){
 		.fd = fd,
 		.directory = COLLECTOR_NONE, /* goes with the whole private directory */
-		.process = kind == KIND_EVENTS
-			       ? process_of_events(c, name, fd, st.st_uid)
-			       : newest_of_number(c, pid_in_header(fd), st.st_uid),
+		.process = kind == KIND_EVENTS ? process_of_events(c, name, fd, st.st_uid)
+					       : newest_of_number(c, pid_in_header(fd), st.st_uid),
 		.device = st.st_dev,
 		.inode = st.st_ino,
 		.name = collector_copy(c, name),

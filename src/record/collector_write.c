@@ -108,7 +108,8 @@ static int write_events(struct collector *c, struct bundle_writer *writer, struc
 	c->totals.events_count++;
 	c->totals.events_bytes += bytes < COLLECTOR_EVENTS_LIMIT ? bytes : COLLECTOR_EVENTS_LIMIT;
 	if (bytes > COLLECTOR_EVENTS_LIMIT)
-		collector_add_note(c, "of the events in %s, %llu MB, only the first %llu MB were kept",
+		collector_add_note(c,
+				   "of the events in %s, %llu MB, only the first %llu MB were kept",
 				   dump->name, (unsigned long long)(bytes >> 20),
 				   (unsigned long long)(COLLECTOR_EVENTS_LIMIT >> 20));
 	return bundle_writer_add_fd(writer, dump->member, dump->fd, COLLECTOR_EVENTS_LIMIT);

@@ -28,8 +28,8 @@
 struct runtimes;
 
 /* What is asked of .NET: loads of methods and modules, and which instruction is of which IL. */
-#define RUNTIMES_CLR_EVENTS                           \
-	"Microsoft-Windows-DotNETRuntime:0x20018:5,"  \
+#define RUNTIMES_CLR_EVENTS                          \
+	"Microsoft-Windows-DotNETRuntime:0x20018:5," \
 	"Microsoft-Windows-DotNETRuntimePrivate:0x40000:5"
 
 struct runtimes_options {

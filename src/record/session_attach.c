@@ -21,8 +21,7 @@ static int open_events(const struct session *s, struct attached *attached)
 	char *path = NULL;
 	if (asprintf(&path, "%s/" COLLECTOR_EVENTS_NAME, s->private_dir.path, attached->pid) < 0)
 		return STATUS_NO_MEMORY;
-	attached->events_fd =
-	    open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	attached->events_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	free(path);
 	return attached->events_fd < 0 ? STATUS_IO : 0;
 }
@@ -36,8 +35,8 @@ static void tell_slow_end(void *context, pid_t pid)
 static void attach_to(struct session *s, struct attached *attached)
 {
 	struct attach_report report;
-	const bool has_events =
-	    strcmp(attach_runtime_of(attached->pid), "dotnet") == 0 && open_events(s, attached) == 0;
+	const bool has_events = strcmp(attach_runtime_of(attached->pid), "dotnet") == 0 &&
+				open_events(s, attached) == 0;
 	const struct attach_events events = {
 		.fd = attached->events_fd,
 		.config = RUNTIMES_CLR_EVENTS,

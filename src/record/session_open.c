@@ -203,10 +203,9 @@ static int find_attached(struct session *s, struct proc_ids *tids)
 		struct attached *at = vector_push(&s->attached);
 		if (!at)
 			return out_of_memory(s);
-		*at =
-		    (struct attached){ .pid = pid,
-				       .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
-				       .events_fd = -1 };
+		*at = (struct attached){ .pid = pid,
+					 .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+					 .events_fd = -1 };
 	}
 	return 0;
 }
