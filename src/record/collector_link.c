@@ -55,7 +55,7 @@ static uint32_t pid_in_events(int fd)
 	uint32_t pid = 0;
 	const ssize_t got = pread(fd, head, sizeof(head), 0);
 	const struct bytes start = { head, got > 0 ? (size_t)got : 0 };
-	if (nettrace_open(&reader, start, &(struct nettrace_options){ 0 }) == 0) {
+	if (nettrace_open(&reader, start, NULL) == 0) {
 		pid = nettrace_pid(reader);
 		nettrace_free(reader);
 	}
@@ -80,12 +80,11 @@ enum kind { KIND_OTHER, KIND_DUMP, KIND_EVENTS };
 
 static enum kind kind_of(int fd)
 {
-	static const char EVENTS_MAGIC[8] = "Nettrace";
 	uint8_t start[8];
 	const ssize_t got = pread(fd, start, sizeof(start), 0);
 	if (got >= 4 && jitdump_is_magic((struct bytes){ start, 4 }))
 		return KIND_DUMP;
-	if (got == (ssize_t)sizeof(start) && memcmp(start, EVENTS_MAGIC, sizeof(start)) == 0)
+	if (got > 0 && nettrace_is_magic((struct bytes){ start, (size_t)got }))
 		return KIND_EVENTS;
 	return KIND_OTHER;
 }
