@@ -1,4 +1,4 @@
-#include "names/names_internal.h"
+#include "names/clr.h"
 
 static const char *drop_tier(struct bytes *text)
 {
@@ -60,6 +60,17 @@ static size_t owner_at(struct bytes head)
 	return at;
 }
 
+/* "void" of "instance void [App] ". */
+static struct bytes returned(struct bytes before)
+{
+	text_drop(&before, " ");
+	text_skip(&before, "instance ");
+	const size_t open = text_match_back(before, '[', ']');
+	before.size = open == TEXT_NONE ? 0 : open;
+	text_drop(&before, " ");
+	return before;
+}
+
 /* Instantiating stubs carry the address of each type in a comment behind it. */
 static struct bytes without_comments(struct bytes list, uint8_t *buffer)
 {
@@ -100,20 +111,16 @@ bool split_dotnet(struct bytes raw, struct name_parts *parts, struct sink *human
 	if (start == TEXT_NONE)
 		return false;
 
-	const struct bytes owner = text_between(head, start, colons);
-	const struct bytes method = text_from(head, colons + 2);
-	const struct clr_generics generics = { .of_type = clr_arguments(owner),
-					       .of_method = clr_arguments(method) };
+	const struct clr_method method = {
+		.owner = text_between(head, start, colons),
+		.name = text_from(head, colons + 2),
+		.parameters = list,
+		.returns = returned(text_until(head, start)),
+		.has_parameters = true,
+	};
 	parts->runtime = RUNTIME_DOTNET;
 	parts->tier = tier ? tier : "";
-	if (!put_clr_owner(human, owner))
-		return false;
-	sink_u8(human, '.');
-	if (generics.of_method.size ? !put_clr_owner(human, method) : (put(human, method), false))
-		return false;
-	sink_u8(human, '(');
-	if (!put_clr_parameters(human, list, &generics))
-		return false;
-	sink_u8(human, ')');
-	return true;
+	if (text_is(method.owner, "dynamicClass") && text_starts(method.name, "IL_STUB"))
+		parts->tier = "stub";
+	return put_clr_method(human, &method);
 }

@@ -1,22 +1,12 @@
-#include "names/names_internal.h"
+#include "names/clr.h"
 
 /* Types of .NET and mono signatures in C# spelling:
  *
  *   class [System.Runtime]System.Func`2<!!0,int32>&   ref Func<!!0, int>
  *   Outer`1+Inner`1[System.Int32,System.__Canon]      Outer<int>.Inner<__Canon>
- *   valuetype System.Nullable`1<bool>[]               Nullable<bool>[]
+ *   valuetype System.Nullable`1<bool>[]               bool?[]
+ *   System.ValueTuple`2<int32,string>                 (int, string)
  */
-enum { MAX_DEPTH = 16 };
-
-struct printer {
-	struct sink *human;
-	const struct clr_generics *generics; /* NULL inside an argument that stands for another */
-	int depth;
-	bool is_qualified; /* keep the namespace */
-};
-
-static bool put_type(struct printer *p, struct bytes type);
-
 static const char *keyword(struct bytes type)
 {
 	static const struct {
@@ -63,8 +53,7 @@ static const char *keyword(struct bytes type)
 	return NULL;
 }
 
-/* One item off the front of a list, up to a comma outside of all brackets. */
-static struct bytes next_item(struct bytes *list)
+struct bytes clr_next_item(struct bytes *list)
 {
 	int depth = 0;
 	size_t end = 0;
@@ -95,16 +84,42 @@ size_t text_match_back(struct bytes text, char open, char close)
 	return TEXT_NONE;
 }
 
-/* Where the generic arguments begin, or the end. A '<' at the start of a part is
- * of a name that a compiler made: "<>c", "<Main>d__0".
+size_t clr_after_brackets(struct bytes text, size_t at)
+{
+	int depth = 0;
+	for (size_t i = at; i < text.size; i++) {
+		if (text.data[i] == '<')
+			depth++;
+		if (text.data[i] == '>')
+			depth--;
+		if (depth == 0)
+			return i == at ? at : i + 1;
+	}
+	return at;
+}
+
+static bool is_nesting(uint8_t c)
+{
+	return c == '+' || c == '/';
+}
+
+/* Where the generic arguments begin, or the end. Names that a compiler made start with brackets
+ * of their own: "<>c", "<<Main>$>d__0", "<Fib>g__Step|0_1".
  */
 static size_t arguments_at(struct bytes type)
 {
-	for (size_t i = 1; i < type.size; i++) {
-		if (type.data[i] == '[')
+	bool is_start = true;
+	for (size_t i = 0; i < type.size; i++) {
+		if (is_start && type.data[i] == '<') {
+			const size_t after = clr_after_brackets(type, i);
+			if (after > i)
+				i = after - 1;
+			is_start = false;
+			continue;
+		}
+		if (i && (type.data[i] == '[' || type.data[i] == '<'))
 			return i;
-		if (type.data[i] == '<' && !strchr("+/.", type.data[i - 1]))
-			return i;
+		is_start = is_nesting(type.data[i]) || type.data[i] == '.';
 	}
 	return type.size;
 }
@@ -118,50 +133,141 @@ struct bytes clr_arguments(struct bytes type)
 }
 
 /* The list is shared out between the parts of a nested name by their arity. */
-static bool put_arguments(struct printer *p, size_t count, struct bytes *list, bool is_open)
+static bool put_arguments(struct clr_printer *p, size_t count, struct clr_path *path)
 {
 	sink_u8(p->human, '<');
-	for (size_t i = 0; i < count && (list->size || is_open); i++) {
+	for (size_t i = 0; i < count && (path->arguments.size || path->is_open); i++) {
 		if (i > 0)
-			sink_text(p->human, is_open ? "," : ", ");
-		if (!is_open && !put_type(p, next_item(list)))
+			sink_text(p->human, path->is_open ? "," : ", ");
+		if (!path->is_open && !put_clr_type(p, clr_next_item(&path->arguments)))
 			return false;
 	}
 	sink_u8(p->human, '>');
 	return true;
 }
 
-static bool put_parts(struct printer *p, struct bytes path, struct bytes list)
+/* "Outer`1" off the front of "Outer`1+Inner". */
+static struct clr_part next_part(struct bytes *path)
 {
-	const bool is_open = list.size == 0;
-	size_t start = 0;
-	for (size_t i = 0; i <= path.size; i++) {
-		const bool is_end = i == path.size || path.data[i] == '+' || path.data[i] == '/';
-		if (!is_end)
-			continue;
-		struct bytes part = text_between(path, start, i);
-		start = i + 1;
-		const size_t tick = text_last(part, '`');
-		size_t arity = 0;
-		if (tick != TEXT_NONE) {
-			for (size_t d = tick + 1; d < part.size && is_digit(part.data[d]); d++)
-				arity = arity < 64 ? arity * 10 + (part.data[d] - '0') : arity;
-			part = text_until(part, tick);
-		}
-		put(p->human, part);
-		const bool is_last = i == path.size;
-		/* Arguments without an arity: mono's generic methods. */
-		if (is_last && list.size)
-			arity = 64;
-		if (arity && (list.size || is_open) && !put_arguments(p, arity, &list, is_open))
+	size_t end = 0;
+	bool is_start = true;
+	while (end < path->size && !is_nesting(path->data[end])) {
+		const size_t after = is_start ? clr_after_brackets(*path, end) : end;
+		is_start = path->data[end] == '.';
+		end = after > end ? after : end + 1;
+	}
+	struct clr_part part = { .name = text_until(*path, end) };
+	*path = text_from(*path, end < path->size ? end + 1 : end);
+	const size_t tick = text_last(part.name, '`');
+	if (tick == TEXT_NONE)
+		return part;
+	for (size_t d = tick + 1; d < part.name.size && is_digit(part.name.data[d]); d++)
+		if (part.arity < 64)
+			part.arity = part.arity * 10 + (part.name.data[d] - '0');
+	part.name = text_until(part.name, tick);
+	return part;
+}
+
+bool clr_path_of(struct bytes type, struct clr_path *path)
+{
+	*path = (struct clr_path){ .arguments = clr_arguments(type) };
+	struct bytes rest = path->arguments.size ? text_until(type, arguments_at(type)) : type;
+	path->is_open = !path->arguments.size;
+	while (rest.size || !path->count) {
+		if (path->count == CLR_MAX_PARTS)
 			return false;
-		if (!is_last)
+		path->parts[path->count++] = next_part(&rest);
+	}
+	/* Arguments without an arity: mono's generic methods, and interfaces that are named. */
+	if (!path->is_open)
+		path->parts[path->count - 1].arity += 64;
+	return true;
+}
+
+/* A type's name without its place: anonymous types, and types that only their file sees, as
+ * "<Program>F1A05...E1__Hidden".
+ */
+static void put_simple_name(struct sink *human, struct bytes name)
+{
+	struct bytes rest = name;
+	if (text_skip(&rest, "<>f__AnonymousType")) {
+		sink_text(human, "AnonymousType");
+		put(human, rest);
+		return;
+	}
+	enum { HASH = 64 };
+	const size_t end = clr_after_brackets(name, 0);
+	rest = text_from(name, end);
+	bool is_file = end > 2 && text_skip(&rest, "F") && rest.size > HASH + 2 &&
+		       text_starts(text_from(rest, HASH), "__");
+	for (size_t i = 0; is_file && i < HASH; i++)
+		is_file = is_digit(rest.data[i]) || (rest.data[i] >= 'A' && rest.data[i] <= 'F');
+	if (!is_file) {
+		put(human, name);
+		return;
+	}
+	put(human, text_from(rest, HASH + 2));
+	sink_u8(human, '@');
+	put(human, text_between(name, 1, end - 1));
+}
+
+/* Behind the namespace, if `name` has one. */
+static size_t simple_at(struct bytes name)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < name.size && name.data[i] != '<'; i++)
+		if (name.data[i] == '.')
+			at = i + 1;
+	return at;
+}
+
+bool put_clr_part(struct clr_printer *p, struct clr_path *path, const struct clr_part *part)
+{
+	const size_t simple = simple_at(part->name);
+	put(p->human, text_until(part->name, simple));
+	put_simple_name(p->human, text_from(part->name, simple));
+	const bool has_list = path->arguments.size || path->is_open;
+	return !part->arity || !has_list || put_arguments(p, part->arity, path);
+}
+
+static bool put_path(struct clr_printer *p, struct clr_path *path)
+{
+	struct clr_made made;
+	if (clr_made_of(path, (struct bytes){ 0 }, &made)) {
+		if (!put_clr_made(p, path, &made))
+			return false;
+		put_clr_number(p->human, &made);
+		return true;
+	}
+	for (size_t i = 0; i < path->count; i++) {
+		if (i)
 			sink_u8(p->human, '.');
+		if (!put_clr_part(p, path, &path->parts[i]))
+			return false;
 	}
 	return true;
 }
 
-static bool put_named(struct printer *p, struct bytes type)
+/* "(int, string)" and "int?"; false where `path` is neither, and nothing is printed then. */
+static bool put_short(struct clr_printer *p, struct clr_path *path, bool *done)
+{
+	if (path->count != 1 || path->is_open)
+		return false;
+	const size_t arity = path->parts[0].arity - 64;
+	if (text_is(path->parts[0].name, "System.Nullable") && arity == 1) {
+		*done = put_clr_type(p, clr_next_item(&path->arguments));
+		sink_u8(p->human, '?');
+		return true;
+	}
+	if (!text_is(path->parts[0].name, "System.ValueTuple") || arity < 2 || arity > 7)
+		return false;
+	sink_u8(p->human, '(');
+	*done = put_clr_parameters(p, path->arguments);
+	sink_u8(p->human, ')');
+	return true;
+}
+
+static bool put_named(struct clr_printer *p, struct bytes type)
 {
 	if (text_starts(type, "[")) {
 		const size_t end = text_find(type, "]");
@@ -175,25 +281,29 @@ static bool put_named(struct printer *p, struct bytes type)
 		sink_text(p->human, word);
 		return true;
 	}
-	const struct bytes list = clr_arguments(type);
-	struct bytes path = list.size ? text_until(type, arguments_at(type)) : type;
-	if (!p->is_qualified) {
-		size_t dot = TEXT_NONE;
-		for (size_t i = 0; i < path.size && !strchr("+/<", path.data[i]); i++)
-			if (path.data[i] == '.')
-				dot = i;
-		if (dot != TEXT_NONE)
-			path = text_from(path, dot + 1);
+	/* Tuples as interfaces' names have them: "(System.Int32, System.String)". */
+	if (text_starts(type, "(")) {
+		put(p->human, type);
+		return true;
 	}
+	struct clr_path path;
+	if (!clr_path_of(type, &path))
+		return false;
+	bool done;
+	if (!p->is_qualified && put_short(p, &path, &done))
+		return done;
+	struct clr_part *first = &path.parts[0];
+	if (!p->is_qualified)
+		first->name = text_from(first->name, simple_at(first->name));
 	const bool was_qualified = p->is_qualified;
 	p->is_qualified = false;
-	const bool done = put_parts(p, path, list);
+	done = put_path(p, &path);
 	p->is_qualified = was_qualified;
 	return done;
 }
 
 /* "!0" is the first argument of the type, "!!0" of the method. */
-static bool put_variable(struct printer *p, struct bytes type)
+static bool put_variable(struct clr_printer *p, struct bytes type)
 {
 	struct bytes number = type;
 	text_skip(&number, "!");
@@ -209,7 +319,7 @@ static bool put_variable(struct printer *p, struct bytes type)
 	}
 	struct bytes item = { 0 };
 	for (size_t i = 0; i <= index && list.size; i++) {
-		item = next_item(&list);
+		item = clr_next_item(&list);
 		if (i < index)
 			item.size = 0;
 	}
@@ -222,7 +332,7 @@ static bool put_variable(struct printer *p, struct bytes type)
 	}
 	const struct clr_generics *generics = p->generics;
 	p->generics = NULL;
-	const bool done = put_type(p, item);
+	const bool done = put_clr_type(p, item);
 	p->generics = generics;
 	return done;
 }
@@ -265,9 +375,66 @@ static void cut_modifier(struct bytes *type)
 		*type = before;
 }
 
-static bool put_type(struct printer *p, struct bytes type)
+/* "[][0...,0...]" stands for arrays of two dimensions of arrays, which C# writes "[,][]". */
+static void put_suffix(struct sink *human, struct bytes suffix)
 {
-	if (p->depth == MAX_DEPTH)
+	for (size_t i = 0; i < suffix.size;) {
+		if (suffix.data[i] == '*') {
+			sink_u8(human, suffix.data[i++]);
+			continue;
+		}
+		size_t end = i;
+		while (end < suffix.size && suffix.data[end] != '*')
+			end++;
+		for (struct bytes run = text_between(suffix, i, end); run.size;) {
+			const size_t last = text_last(run, '[');
+			const size_t open = last == TEXT_NONE ? 0 : last;
+			for (size_t k = open; k < run.size; k++)
+				if (run.data[k] == '[' || run.data[k] == ',' || run.data[k] == ']')
+					sink_u8(human, run.data[k]);
+			run.size = open;
+		}
+		i = end;
+	}
+}
+
+/* "method unmanaged cdecl int32 *(char)": delegate* unmanaged[Cdecl]<char, int> */
+static bool put_pointer(struct clr_printer *p, struct bytes type)
+{
+	static const char *const CONVENTIONS[][2] = { { "cdecl ", "[Cdecl]" },
+						      { "stdcall ", "[Stdcall]" },
+						      { "thiscall ", "[Thiscall]" },
+						      { "fastcall ", "[Fastcall]" } };
+	size_t stars = 0;
+	while (text_drop(&type, "*"))
+		stars++;
+	const size_t open = text_ends(type, ")") ? text_match_back(type, '(', ')') : TEXT_NONE;
+	struct bytes returns = text_until(type, open == TEXT_NONE ? 0 : open);
+	text_skip(&returns, "method ");
+	sink_text(p->human, "delegate*");
+	if (text_skip(&returns, "unmanaged "))
+		sink_text(p->human, " unmanaged");
+	for (size_t i = 0; i < sizeof(CONVENTIONS) / sizeof(CONVENTIONS[0]); i++)
+		if (text_skip(&returns, CONVENTIONS[i][0]))
+			sink_text(p->human, CONVENTIONS[i][1]);
+	if (!text_drop(&returns, " *"))
+		return false;
+	const struct bytes list = text_between(type, open + 1, type.size - 1);
+	sink_u8(p->human, '<');
+	if (!put_clr_parameters(p, list))
+		return false;
+	sink_text(p->human, list.size ? ", " : "");
+	if (!put_clr_type(p, returns))
+		return false;
+	sink_u8(p->human, '>');
+	while (stars--)
+		sink_u8(p->human, '*');
+	return true;
+}
+
+bool put_clr_type(struct clr_printer *p, struct bytes type)
+{
+	if (p->depth == CLR_MAX_DEPTH)
 		return false;
 	p->depth++;
 	struct bytes base = type;
@@ -278,9 +445,9 @@ static bool put_type(struct printer *p, struct bytes type)
 		sink_text(p->human, "ref ");
 	const struct bytes whole = base;
 	if (text_starts(base, "method ")) {
-		sink_text(p->human, "delegate*");
+		const bool done = put_pointer(p, base);
 		p->depth--;
-		return true;
+		return done;
 	}
 	cut_suffix(&base);
 	const size_t base_end = base.size;
@@ -288,26 +455,23 @@ static bool put_type(struct printer *p, struct bytes type)
 		text_skip(&base, "valuetype ");
 
 	const bool done = text_starts(base, "!") ? put_variable(p, base) : put_named(p, base);
-	for (size_t i = base_end; i < whole.size; i++)
-		if (strchr("[],*", whole.data[i]))
-			sink_u8(p->human, whole.data[i]);
+	put_suffix(p->human, text_from(whole, base_end));
 	p->depth--;
 	return done;
 }
 
 bool put_clr_owner(struct sink *human, struct bytes type)
 {
-	struct printer p = { .human = human, .is_qualified = true };
+	struct clr_printer p = { .human = human, .is_qualified = true };
 	return put_named(&p, type);
 }
 
-bool put_clr_parameters(struct sink *human, struct bytes list, const struct clr_generics *generics)
+bool put_clr_parameters(struct clr_printer *p, struct bytes list)
 {
-	struct printer p = { .human = human, .generics = generics };
 	for (bool first = true; list.size; first = false) {
 		if (!first)
-			sink_text(human, ", ");
-		if (!put_type(&p, next_item(&list)))
+			sink_text(p->human, ", ");
+		if (!put_clr_type(p, clr_next_item(&list)))
 			return false;
 	}
 	return true;

@@ -1,4 +1,4 @@
-#include "names/names_internal.h"
+#include "names/clr.h"
 
 /* Trampolines of mono 6 have plain names. */
 static bool is_stub(struct bytes raw)
@@ -49,7 +49,8 @@ bool split_mono(struct bytes raw, struct name_parts *parts, struct sink *human)
 	if (text_ends(method, ">") ? !put_clr_owner(human, method) : (put(human, method), false))
 		return false;
 	sink_u8(human, '(');
-	if (!put_clr_parameters(human, list, &generics))
+	if (!put_clr_parameters(&(struct clr_printer){ .human = human, .generics = &generics },
+				list))
 		return false;
 	sink_u8(human, ')');
 	if (wrapper.size) {

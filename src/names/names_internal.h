@@ -25,21 +25,6 @@ void put_place(struct sink *human, struct bytes place);
 /* Splits " name path:line" at the space before the path; all is name where no path follows. */
 void cut_place(struct bytes text, struct bytes *name, struct bytes *place);
 
-/* One type as it stands in a .NET or mono signature, in C# spelling (clr_type.c). */
-struct clr_generics {
-	struct bytes of_type;   /* "System.Int32,System.__Canon": what !0, !1 stand for */
-	struct bytes of_method; /* !!0, !!1 */
-};
-
-/* The type name in front of "::": nested by dots, generic arguments in <>. */
-bool put_clr_owner(struct sink *human, struct bytes type);
-
-/* "int32,class [A]B.C`1<!0>&" without the parentheses around it. */
-bool put_clr_parameters(struct sink *human, struct bytes list, const struct clr_generics *generics);
-
-/* The arguments of "Name`2[A,B]" or "Name`2<A,B>", without brackets; empty if there are none. */
-struct bytes clr_arguments(struct bytes type);
-
 /* The position of the bracket that the last byte of `text` closes, or TEXT_NONE. */
 size_t text_match_back(struct bytes text, char open, char close);
 
