@@ -245,3 +245,15 @@ int clr_image_name(const struct clr_image *image, uint32_t index, struct sink *n
 	spell_text(&speller, code->is_cold ? "[PreJit-cold]" : "[PreJIT]");
 	return speller.is_corrupt ? STATUS_CORRUPT : 0;
 }
+
+int clr_image_token_name(const struct clr_image *image, uint32_t token, struct sink *name)
+{
+	const struct r2r_code method = { .token = token };
+	const uint32_t row = token & TOKEN_ROW;
+	struct speller speller = { .out = name, .steps = SPELL_STEPS_MOST };
+	if (!image->has_metadata || token >> 24 != CLR_METHOD_DEF || !row ||
+	    row > clr_row_count(&image->metadata, CLR_METHOD_DEF))
+		return STATUS_NOT_FOUND;
+	spell_full(image, &method, &speller);
+	return speller.is_corrupt ? STATUS_CORRUPT : 0;
+}

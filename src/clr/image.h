@@ -83,6 +83,11 @@ bool clr_image_find(const struct clr_image *image, uint32_t rva, uint32_t *index
  */
 int clr_image_name(const struct clr_image *image, uint32_t index, struct sink *name);
 
+/* The same of any method of the assembly by its token, without a tier: its type's parameters are
+ * not known. Returns 0, STATUS_NOT_FOUND (nothing was appended) or STATUS_CORRUPT.
+ */
+int clr_image_token_name(const struct clr_image *image, uint32_t token, struct sink *name);
+
 /* Which IL a place in native code is of. il_off may be one of the special values. */
 enum { CLR_IL_NONE = -1, CLR_IL_PROLOG = -2, CLR_IL_EPILOG = -3 };
 

@@ -148,6 +148,7 @@ struct source_folder {
 };
 
 struct chain_cache;
+struct clr;
 struct merge_cache;
 struct dumped;
 struct stacks;
@@ -203,6 +204,7 @@ struct load {
 	VECTOR(struct piece_table) piece_tables;
 	struct idmap table_of_piece; /* by piece: index + 1 */
 	struct stacks *stacks;       /* NULL: no frames of interpreters were read yet */
+	struct clr *clr;          /* NULL: no process of .NET streamed its events */
 	struct dumped *dumped;       /* NULL: no stack was copied that may have them */
 	bool has_outputs;            /* some event may be theirs */
 	size_t events_seen;          /* of those that were asked whether they are */

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "format/perfdata/features.h"
 #include "load/bpf_code.h"
+#include "load/clr.h"
 #include "load/dumped.h"
 #include "load/stacks.h"
 
@@ -72,7 +73,11 @@ static int read_all(struct load *load)
 	if (got == 0)
 		got = bpf_code_read(load);
 	if (got == 0)
+		got = clr_read(load);
+	if (got == 0)
 		got = load_dumps(load);
+	if (got == 0)
+		got = clr_put_methods(load);
 	if (got == 0)
 		got = load_maps(load);
 	if (got == 0)
@@ -118,6 +123,7 @@ void load_close(struct load *load)
 	if (load->kallsyms != load->running_kallsyms)
 		symbol_table_free(load->kallsyms);
 	bpf_code_free(load);
+	clr_free(load);
 	stacks_free(load);
 	dumped_free(load);
 	symbol_table_free(load->running_kallsyms);

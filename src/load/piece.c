@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "load/bpf_code.h"
+#include "load/clr.h"
 #include "load/load_internal.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@ int load_keep_piece(struct load *load, const struct piece *piece)
 	/* Of code that frames are of, the instructions tell how they are found. */
 	const bool is_unwound = load->has_stacks && piece->record_off;
 	if (!options->keep_code && !is_unwound && !(options->lines && piece->debug_before) &&
-	    !(options->inlines && piece->inlines_before))
+	    !(options->inlines && piece->inlines_before) &&
+	    !((options->lines || options->inlines) && clr_knows(load, piece->pid, piece->code)))
 		return 0;
 	while (load->first_pieces.count <= piece->code)
 		if (!vector_push(&load->first_pieces))
@@ -112,7 +114,7 @@ bool load_code_lines(struct load *load, uint32_t index, struct jitdump_debug_wal
 	struct source *source = source_of(load, piece);
 	struct jitdump_record record;
 	if (!record_before(load, piece, piece->debug_before, JITDUMP_DEBUG_INFO, &record))
-		return false;
+		return clr_lines(load, index, walk);
 	if (!source->has_style) {
 		source->style = jitdump_debug_style(source->reader->file);
 		source->has_style = true;
@@ -149,7 +151,8 @@ static bool about_piece(struct load *load, const struct piece *piece, uint32_t b
 bool load_code_inlines(struct load *load, uint32_t index, struct jitdump_about *about)
 {
 	const struct piece *piece = &load->pieces.items[index];
-	return about_piece(load, piece, piece->inlines_before, JITDUMP_INLINES, about);
+	return about_piece(load, piece, piece->inlines_before, JITDUMP_INLINES, about) ||
+	       clr_inlines(load, index, about);
 }
 
 bool load_code_bytecodes(struct load *load, uint32_t index, struct jitdump_about *about)

@@ -1,0 +1,35 @@
+/* clr.h - what .NET processes streamed of their code (process/PID/clr/ of a recording).
+ *
+ * Names where no dump has them, and the lines and inlined calls of code that a dump or a map
+ * names: lines are made for a piece of code at the first need, in the form that jitdumps have them
+ * in, so that nobody else needs to know where they are from.
+ */
+#ifndef LOAD_CLR_H
+#define LOAD_CLR_H
+
+#include "load/load_internal.h"
+
+/* Reads the streams. Before the dumps: what is kept of those hangs on it. Returns 0 or
+ * STATUS_NO_MEMORY.
+ */
+int clr_read(struct load *load);
+
+/* Tells the timeline of what no dump told. Behind the dumps, before the maps. */
+int clr_put_methods(struct load *load);
+
+/* Is there something to say of lines in code of this process and name? */
+bool clr_knows(const struct load *load, uint32_t pid, uint32_t code);
+
+/* As load_code_lines() and load_code_inlines(), for what has none of its own. */
+bool clr_lines(struct load *load, uint32_t piece, struct jitdump_debug_walk *walk);
+bool clr_inlines(struct load *load, uint32_t piece, struct jitdump_about *about);
+
+/* The line of a place in code that was compiled ahead: `rva` in the assembly that an object is.
+ * False where nobody knows it.
+ */
+bool clr_line_of_object(struct load *load, uint32_t object, uint32_t rva,
+			struct profile_frame *frame);
+
+void clr_free(struct load *load);
+
+#endif
