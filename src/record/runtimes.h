@@ -27,9 +27,12 @@
 
 struct runtimes;
 
-/* What is asked of .NET: loads of methods and modules, and which instruction is of which IL. */
-#define RUNTIMES_CLR_EVENTS                          \
-	"Microsoft-Windows-DotNETRuntime:0x20018:5," \
+/* What is asked of .NET: loads of methods and modules (0x18), which instruction is of which IL
+ * (0x20000), inlined methods (the second provider), and what those and their types are
+ * (0x4000000000 and 0x80000).
+ */
+#define RUNTIMES_CLR_EVENTS                               \
+	"Microsoft-Windows-DotNETRuntime:0x40000a0018:5," \
 	"Microsoft-Windows-DotNETRuntimePrivate:0x40000:5"
 
 struct runtimes_options {

@@ -71,6 +71,9 @@ const struct runtimes_row RUNTIMES_ROWS[] = {
 	  FACT_DIRECTORY | FACT_EVENT_PIPE, JOIN_WHOLE },
 	{ "dotnet", "DOTNET_EventPipeOutputPath", "%/clr-{pid}.nettrace", NULL, "where they go",
 	  FACT_DIRECTORY | FACT_EVENT_PIPE, JOIN_WHOLE },
+	{ "dotnet", "DOTNET_RichDebugInfo", "1", NULL,
+	  "keeps what the JIT knows of inlined methods", FACT_DIRECTORY | FACT_EVENT_PIPE,
+	  JOIN_WHOLE },
 	/* Else the file has nothing until the process ends, and no more than fits its buffer. */
 	{ "dotnet", "DOTNET_EventPipeOutputStreaming", "1", NULL, "writes them as they come",
 	  FACT_DIRECTORY | FACT_EVENT_PIPE, JOIN_WHOLE },
