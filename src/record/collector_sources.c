@@ -1,13 +1,12 @@
-/* The source files that jitdumps name, for `record --sources`. */
-#include "base/idmap.h"
-#include "base/intern.h"
+/* The source files that jitdumps and symbols name, for `record --sources`. */
+#include "record/collector_sources.h"
+
 #include "base/status.h"
 #include "bundle/source.h"
 #include "format/jitdump/debug.h"
 #include "format/jitdump/extensions.h"
 #include "os/file.h"
 #include "os/tree.h"
-#include "record/collector_internal.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -24,18 +23,6 @@ enum {
 	TRIED = 200000, /* a hostile dump can name any number */
 	LOOKED_AT = 4096,
 	OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-};
-
-struct sources {
-	struct collector *c;
-	struct bundle_writer *writer;
-	struct intern names; /* of members that were written, and of paths that were tried */
-	struct idmap tried;  /* by process and path */
-	struct idmap written;
-	struct bytes last;           /* path that was seen last: most are named again and again */
-	struct os_tree *below_start; /* the files below where the recording began; NULL: not read */
-	uint32_t process;
-	int result;
 };
 
 static bool begins_with(const char *path, const char *folder)
@@ -98,37 +85,55 @@ static int open_with_rights(struct sources *s, const char *path)
 	return fd;
 }
 
-/* A text of moderate size that the process's user may read and nobody else could have put there. */
+/* A file that the process's user may read and nobody else could have put there. */
+static bool is_trusted(struct collector *c, uint32_t process, int fd, struct stat *st)
+{
+	if (fstat(fd, st) != 0 || !S_ISREG(st->st_mode) || st->st_size <= 0 ||
+	    !collector_may_own(c, process, st->st_uid))
+		return false;
+	const bool is_own = st->st_uid == c->processes.items[process].owner;
+	return geteuid() != 0 || (st->st_mode & (is_own ? S_IRUSR : S_IROTH));
+}
+
+/* A text of moderate size. */
 static bool is_source(struct collector *c, uint32_t process, int fd, uint64_t *size)
 {
 	struct stat st;
 	uint8_t start[LOOKED_AT];
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
-	    st.st_size > FILE_BYTES || !collector_may_own(c, process, st.st_uid))
-		return false;
-	const bool is_own = st.st_uid == c->processes.items[process].owner;
-	if (geteuid() == 0 && !(st.st_mode & (is_own ? S_IRUSR : S_IROTH)))
+	if (!is_trusted(c, process, fd, &st) || st.st_size > FILE_BYTES)
 		return false;
 	const ssize_t got = pread(fd, start, sizeof(start), 0);
 	*size = (uint64_t)st.st_size;
 	return got > 0 && !memchr(start, '\0', (size_t)got);
 }
 
+static bool has_room(struct sources *s, uint64_t size)
+{
+	struct collector_totals *totals = &s->c->totals;
+	const bool fits = totals->source_count < FILES && size <= ALL_BYTES - totals->source_bytes;
+	if (fits) {
+		totals->source_count++;
+		totals->source_bytes += size;
+	} else {
+		totals->source_left_out_count++;
+	}
+	return fits;
+}
+
 /* Takes over the fd. */
 static void write_source(struct sources *s, const char *member, int fd)
 {
-	struct collector_totals *totals = &s->c->totals;
 	uint64_t size;
-	if (is_source(s->c, s->process, fd, &size)) {
-		if (totals->source_count >= FILES || size > ALL_BYTES - totals->source_bytes) {
-			totals->source_left_out_count++;
-		} else {
-			s->result = bundle_writer_add_fd(s->writer, member, fd, size);
-			totals->source_count++;
-			totals->source_bytes += size;
-		}
-	}
+	if (is_source(s->c, s->process, fd, &size) && has_room(s, size))
+		s->result = bundle_writer_add_fd(s->writer, member, fd, size);
 	close(fd);
+}
+
+/* Pseudo files are no sources, and reading one may do something. */
+static bool is_pseudo(const char *path)
+{
+	return begins_with(path, "/proc/") || begins_with(path, "/sys/") ||
+	       begins_with(path, "/dev/");
 }
 
 static void try_source(struct sources *s, struct bytes file, const char *member)
@@ -142,20 +147,24 @@ static void try_source(struct sources *s, struct bytes file, const char *member)
 	/* Else a percent sign is one. */
 	if (plain.size != file.size)
 		(void)source_decode(path);
-	if (begins_with(path, "/proc/") || begins_with(path, "/sys/") || begins_with(path, "/dev/"))
+	if (is_pseudo(path))
 		return;
 	const int fd = open_with_rights(s, path);
 	if (fd >= 0)
 		write_source(s, member, fd);
 }
 
-/* One that a record names. The first process that has a file of this name gives it. */
-static void take_name(struct sources *s, struct bytes file)
+static void write_text(struct sources *s, const char *member, struct bytes text)
 {
-	if (s->result < 0 || s->names.texts.count >= TRIED ||
-	    (file.size == s->last.size && file.data == s->last.data))
-		return;
-	s->last = file;
+	const size_t looked_at = text.size < LOOKED_AT ? text.size : LOOKED_AT;
+	if (text.size && text.size <= FILE_BYTES && !memchr(text.data, '\0', looked_at) &&
+	    has_room(s, text.size))
+		s->result = bundle_writer_add(s->writer, member, text);
+}
+
+/* The first process that has a file of this name gives it. */
+static void take(struct sources *s, struct bytes file, const struct bytes *text)
+{
 	struct sink name = { 0 };
 	if (source_member_name(source_path(file), &name)) {
 		const uint32_t id =
@@ -165,14 +174,48 @@ static void take_name(struct sources *s, struct bytes file)
 		const size_t before = s->c->totals.source_count;
 		if (id == INTERN_NONE || !is_tried || !is_written) {
 			s->result = STATUS_NO_MEMORY;
-		} else if (!*is_tried && !*is_written) {
-			try_source(s, file, intern_get(&s->names, id));
+		} else if (!*is_written && (text || !*is_tried)) {
+			if (text)
+				write_text(s, intern_get(&s->names, id), *text);
+			else
+				try_source(s, file, intern_get(&s->names, id));
 			*is_written = s->c->totals.source_count > before;
 		}
 		if (is_tried)
 			*is_tried = 1;
 	}
 	sink_clear(&name);
+}
+
+void sources_take(struct sources *s, struct bytes file)
+{
+	if (s->result < 0 || s->names.texts.count >= TRIED ||
+	    (file.size == s->last.size && file.data == s->last.data))
+		return;
+	s->last = file;
+	take(s, file, NULL);
+}
+
+void sources_take_text(struct sources *s, struct bytes file, struct bytes text)
+{
+	if (s->result == 0 && s->names.texts.count < TRIED)
+		take(s, file, &text);
+}
+
+bool sources_open(struct sources *s, const char *path, struct os_file *file)
+{
+	struct stat st;
+	char opened[32];
+	if (path[0] != '/' || is_pseudo(path))
+		return false;
+	const int fd = open_with_rights(s, path);
+	if (fd < 0)
+		return false;
+	(void)snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+	const bool is_open = is_trusted(s->c, s->process, fd, &st) &&
+			     os_file_open(file, opened, OS_FILE_REGULAR) == 0;
+	close(fd);
+	return is_open;
 }
 
 static void take_lines(struct sources *s, const struct jitdump_record *lines,
@@ -185,7 +228,7 @@ static void take_lines(struct sources *s, const struct jitdump_record *lines,
 		if (entry.is_name_damaged)
 			entry.file = jitdump_debug_repair_name(entry.file, symbol);
 		if (entry.file.size)
-			take_name(s, entry.file);
+			sources_take(s, entry.file);
 	}
 }
 
@@ -195,7 +238,7 @@ static void take_scopes(struct sources *s, const struct jitdump_record *record)
 	struct jitdump_inline scope;
 	while (jitdump_inline_next(&about, &scope) > 0)
 		if (scope.call_file.size)
-			take_name(s, scope.call_file);
+			sources_take(s, scope.call_file);
 }
 
 static void take_dump(struct sources *s, struct bytes dump)
@@ -221,7 +264,7 @@ static void take_dump(struct sources *s, struct bytes dump)
 			break;
 		case JITDUMP_METHOD:
 			if (record.method.file.size)
-				take_name(s, record.method.file);
+				sources_take(s, record.method.file);
 			break;
 		default:
 			break;
@@ -237,12 +280,15 @@ int collector_write_sources(struct collector *c, struct bundle_writer *writer)
 		struct os_file file;
 		char path[32];
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", dump->fd);
-		if (dump->process == COLLECTOR_NONE || dump->is_events ||
+		if (dump->process == COLLECTOR_NONE ||
 		    os_file_open(&file, path, OS_FILE_REGULAR) < 0)
 			continue;
 		s.process = dump->process;
 		s.last = (struct bytes){ 0 };
-		take_dump(&s, file.bytes);
+		if (dump->is_events)
+			sources_take_events(&s, file.bytes);
+		else
+			take_dump(&s, file.bytes);
 		os_file_close(&file);
 	}
 	if (c->totals.source_left_out_count)
