@@ -30,6 +30,11 @@ bool clr_inlines(struct load *load, uint32_t piece, struct jitdump_about *about)
 bool clr_line_of_object(struct load *load, uint32_t object, uint32_t rva,
 			struct profile_frame *frame);
 
+/* The text of a source file that the symbols of an assembly hold. Returns 0, STATUS_NOT_FOUND, or
+ * why it could not be unpacked.
+ */
+int clr_source_text(struct load *load, const char *file, struct bytes *text, const char **found);
+
 void clr_free(struct load *load);
 
 #endif

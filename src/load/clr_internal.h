@@ -108,11 +108,19 @@ struct clr_made {
 	struct bytes strings;
 };
 
+/* A source text that symbols hold. */
+struct clr_source {
+	struct bytes text; /* in load->scratch */
+	const char *found;
+};
+
 struct clr {
 	VECTOR(struct clr_process) processes;
 	VECTOR(struct clr_assembly) assemblies;
 	VECTOR(struct clr_made) made;
 	struct idmap made_of_piece; /* index + 1 */
+	VECTOR(struct clr_source) sources;
+	struct idmap source_of_path; /* by string of load->strings: index + 1 */
 };
 
 /* clr_tables.c */

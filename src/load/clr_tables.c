@@ -228,6 +228,8 @@ void clr_free(struct load *load)
 	clr_assemblies_close(clr);
 	vector_clear(&clr->made);
 	idmap_clear(&clr->made_of_piece);
+	vector_clear(&clr->sources);
+	idmap_clear(&clr->source_of_path);
 	free(clr);
 	load->clr = NULL;
 }

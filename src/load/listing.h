@@ -29,8 +29,8 @@ int load_listing(struct load *load, const struct profile *profile, uint32_t func
 const char *load_listing_target(struct load *load, const struct profile *profile, uint32_t function,
 				uint64_t address);
 
-/* Where source files are looked for, in this order: in the recording, below the folders of
- * `paths`, at the path itself (not with options.self_contained).
+/* Where source files are looked for, in this order: in the recording, in the symbols of
+ * .NET assemblies, below the folders of `paths`, at the path itself (not with options.self_contained).
  */
 struct load_source_places {
 	/* Each "FOLDER", or "OLD=NEW" for files whose path begins with OLD. In a folder the longest
@@ -43,7 +43,7 @@ struct load_source_places {
 
 struct load_source_text {
 	struct bytes text; /* lives as long as the load */
-	const char *found; /* where: the path of a file, or "in the recording" */
+	const char *found; /* where: the path of a file, "in the recording", "in the symbols of PATH" */
 	bool is_newer;     /* the file was changed after the recording was made */
 };
 

@@ -1,7 +1,8 @@
-/* The texts of source files: from the recording, or from where they lie now. */
+/* The texts of source files: from the recording, from symbols, or from where they lie now. */
 #include "base/status.h"
 #include "bundle/source.h"
 #include "format/perfdata/features.h"
+#include "load/clr.h"
 #include "load/listing.h"
 #include "load/load_internal.h"
 #include "os/tree.h"
@@ -233,6 +234,19 @@ static bool try_member(struct search *search)
 	return found;
 }
 
+/* What was compiled, whatever a file of that path may be by now. */
+static bool try_symbols(struct search *search)
+{
+	struct bytes text;
+	const char *found;
+	const int got = clr_source_text(search->load, search->file, &text, &found);
+	if (got < 0 && got != STATUS_NOT_FOUND && !search->failure)
+		search->failure = got;
+	if (got == 0)
+		*search->source = (struct load_source_text){ .text = text, .found = found };
+	return got == 0;
+}
+
 /* Where the path itself leads; what is relative was mostly so to where the recording was made. */
 static bool try_itself(struct search *search, const char *path)
 {
@@ -259,7 +273,7 @@ int load_source(struct load *load, const struct load_source_places *places, cons
 	if (!source_is_path((struct bytes){ (const uint8_t *)file, strlen(file) }))
 		return STATUS_NOT_FOUND;
 	struct search search = { .load = load, .file = file, .source = source };
-	if (try_member(&search) || try_all(&search, places))
+	if (try_member(&search) || try_symbols(&search) || try_all(&search, places))
 		return 0;
 	/* Names of modules are URLs. */
 	char *decoded = strchr(file, '%') ? strdup(file) : NULL;

@@ -1,7 +1,9 @@
 /* What event streams of .NET add: names, ends, lines and inlined calls. */
+#include "base/status.h"
 #include "clr/pdb.h"
 #include "load/clr_stream.h"
 #include "load/code.h"
+#include "load/listing.h"
 #include "load/recording.h"
 #include "test.h"
 
@@ -323,9 +325,11 @@ static void inlined_calls(void **state)
 /* Methods of tests/data/clr/Demo.cs. */
 enum { TWICE = 0x06000001, SUM = 0x06000002 };
 
-static void read_pdb(struct sink *pdb, uint8_t id[20])
+#define PDBS TEST_DATA "/../../fuzz/corpus/clr_pdb/"
+
+static void read_pdb(const char *path, struct sink *pdb, uint8_t id[20])
 {
-	FILE *file = fopen(TEST_DATA "/../../fuzz/corpus/clr_pdb/portable.pdb", "rb");
+	FILE *file = fopen(path, "rb");
 	assert_non_null(file);
 	uint8_t *room = sink_reserve(pdb, 1 << 16);
 	assert_non_null(room);
@@ -338,12 +342,12 @@ static void read_pdb(struct sink *pdb, uint8_t id[20])
 }
 
 /* The module's symbols lie beside it; of another build where `changed` is not 0. */
-static void put_pdb(struct scene *s, uint8_t changed)
+static void put_pdb_of(struct scene *s, const char *from, uint8_t changed)
 {
 	struct sink pdb = { 0 };
 	uint8_t id[20];
 	char path[128];
-	read_pdb(&pdb, id);
+	read_pdb(from, &pdb, id);
 	id[3] ^= changed;
 	recording_file(&s->r, "Demo.pdb", sink_bytes(&pdb));
 	sink_clear(&pdb);
@@ -354,6 +358,11 @@ static void put_pdb(struct scene *s, uint8_t changed)
 						       .path = path,
 						       .pdb_path = "C:\\build\\Demo.pdb",
 						       .pdb_guid = id });
+}
+
+static void put_pdb(struct scene *s, uint8_t changed)
+{
+	put_pdb_of(s, PDBS "portable.pdb", changed);
 }
 
 static const struct load_options LINES = { .lines = true, .inlines = true };
@@ -521,6 +530,50 @@ static void every_truncation(void **state)
 	sink_clear(&whole);
 }
 
+static int look_at_nothing(void *context, const struct profile *profile,
+			   const struct load_sample *sample)
+{
+	(void)context;
+	(void)profile;
+	(void)sample;
+	return 0;
+}
+
+/* The text that was compiled, whatever lies at its path now. */
+static void sources_in_symbols(void **state)
+{
+	(void)state;
+	struct scene s;
+	struct load *load;
+	struct load_error error;
+	struct load_source_text source;
+	struct load_source_text again;
+	struct profile profile = { 0 };
+	const struct load_source_places places = { 0 };
+	begin(&s);
+	put_pdb_of(&s, PDBS "sources.pdb", 0);
+	clr_stream_method(&s.stream, &ALPHA);
+	clr_stream_il_map(&s.stream, &ALPHA, TWICE_MAP, 6);
+	at(&s, BASE + MS, 0x10020);
+	finish(&s);
+	const struct load_options options = { .input = s.r.path, .lines = true };
+	assert_int_equal(load_open(&load, &options, &error), 0);
+	assert_int_equal(load_samples(load, &profile, look_at_nothing, NULL), 0);
+	assert_int_equal(load_source(load, &places, "/src/Demo.cs", &source), 0);
+	assert_int_equal(source.text.size, 1286);
+	assert_memory_equal(source.text.data, "// What a portable PDB tells apart", 34);
+	assert_memory_equal(source.found, "in the symbols of /", 19);
+	assert_false(source.is_newer);
+	assert_int_equal(load_source(load, &places, "/src/Demo.cs", &again), 0);
+	assert_ptr_equal(again.text.data, source.text.data);
+	/* No line is of these. */
+	assert_int_equal(load_source(load, &places, "/src/other.cs", &source), STATUS_NOT_FOUND);
+	assert_int_equal(load_source(load, &places, "/src/no.cs", &source), STATUS_NOT_FOUND);
+	profile_clear(&profile);
+	load_close(load);
+	recording_remove(&s.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -540,6 +593,7 @@ int main(void)
 		cmocka_unit_test(hidden_code_has_no_line),
 		cmocka_unit_test(inlined_calls_have_lines),
 		cmocka_unit_test(every_truncation),
+		cmocka_unit_test(sources_in_symbols),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

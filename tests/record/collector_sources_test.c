@@ -1,7 +1,10 @@
 /* Source files in the recording: those that dumps name, and no others. */
 #include "record/collector.h"
 
+#include "clr/metadata.h"
+#include "clr/pdb.h"
 #include "format/jitdump/layout.h"
+#include "load/clr_stream.h"
 #include "scene.h"
 
 #include <pwd.h>
@@ -303,6 +306,173 @@ static void test_root_reads_as_the_programs_user(void **state)
 	expect_none(scene, "/etc/shadow");
 }
 
+#define PDBS TEST_DATA "/../../fuzz/corpus/clr_pdb/"
+
+enum { TWICE = 0x06000001, SEVERAL = 0x06000003, MODULE = 7, TYPE = 8 };
+
+static void read_guid(const char *path, uint8_t guid[16])
+{
+	struct os_file file;
+	struct clr_pdb *pdb;
+	uint8_t id[20];
+	assert_int_equal(os_file_open(&file, path, OS_FILE_PLAIN), 0);
+	assert_int_equal(clr_pdb_open(&pdb, file.bytes), 0);
+	clr_pdb_id(pdb, id);
+	memcpy(guid, id, 16);
+	clr_pdb_free(pdb);
+	os_file_close(&file);
+}
+
+/* The events of a process that ran the given method, and inlined another. */
+static void put_events(struct scene *scene, struct clr_stream_module module, uint32_t token,
+		       uint32_t inlined)
+{
+	struct sink stream = { 0 };
+	clr_stream_begin(&stream, (uint32_t)scene->child);
+	clr_stream_module(&stream, &module);
+	clr_stream_method(&stream, &(struct clr_stream_method){ .method_id = 1,
+								.module_id = MODULE,
+								.start_avma = 0x10000,
+								.size = 0x100,
+								.token = token,
+								.owner = "Demo",
+								.name = "Method",
+								.signature = "int32  (int32)" });
+	if (inlined) {
+		clr_stream_details(&stream, 2, TYPE, inlined);
+		clr_stream_type(&stream, TYPE, MODULE);
+	}
+	clr_stream_end(&stream);
+	PATH(path, "%s/clr-%d.nettrace", scene->dir.path, (int)scene->child);
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, stream.data, stream.size), stream.size);
+	close(fd);
+	sink_clear(&stream);
+}
+
+static struct bytes read_data(struct scene *scene, const char *name, struct os_file *file)
+{
+	assert_int_equal(os_file_open(file, made(scene, TEST_DATA "/clr/%s", name), OS_FILE_PLAIN),
+			 0);
+	return file->bytes;
+}
+
+static void expect_data(struct scene *scene, const char *name)
+{
+	struct os_file file;
+	struct bytes got;
+	const struct bytes wanted = read_data(scene, name, &file);
+	assert_true(has_member(scene, made(scene, "sources/root/src/%s", name), &got));
+	assert_int_equal(got.size, wanted.size);
+	assert_memory_equal(got.data, wanted.data, wanted.size);
+	os_file_close(&file);
+}
+
+/* Of a .NET process: what its symbols hold of the methods that ran. */
+static void run_clr(struct scene *scene, struct clr_stream_module module, uint32_t token,
+		    uint32_t inlined)
+{
+	start(scene, (struct collector_options){ .sources = true });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	module.module_id = MODULE;
+	put_events(scene, module, token, inlined);
+	usleep(30000);
+	finish(scene);
+}
+
+static void test_sources_in_symbols(void **state)
+{
+	struct scene *scene = *state;
+	uint8_t guid[16];
+	read_guid(PDBS "sources.pdb", guid);
+	const struct clr_stream_module module = { .path = "/nowhere/demo.dll",
+						  .pdb_path = PDBS "sources.pdb",
+						  .pdb_guid = guid };
+	run_clr(scene, module, SEVERAL, 0);
+	expect_data(scene, "Demo.cs");
+	expect_data(scene, "other.cs");
+	expect_data(scene, "third.cs");
+	assert_int_equal(collector_totals(scene->collector).source_count, 3);
+}
+
+static void test_sources_of_methods_that_ran(void **state)
+{
+	struct scene *scene = *state;
+	uint8_t guid[16];
+	read_guid(PDBS "sources.pdb", guid);
+	const struct clr_stream_module module = { .path = "/nowhere/demo.dll",
+						  .pdb_path = PDBS "sources.pdb",
+						  .pdb_guid = guid };
+	run_clr(scene, module, TWICE, 0);
+	expect_data(scene, "Demo.cs");
+	expect_none(scene, "/src/other.cs");
+	assert_int_equal(collector_totals(scene->collector).source_count, 1);
+}
+
+static void test_sources_of_inlined_methods(void **state)
+{
+	struct scene *scene = *state;
+	uint8_t guid[16];
+	read_guid(PDBS "sources.pdb", guid);
+	const struct clr_stream_module module = { .path = "/nowhere/demo.dll",
+						  .pdb_path = PDBS "sources.pdb",
+						  .pdb_guid = guid };
+	run_clr(scene, module, TWICE, SEVERAL);
+	assert_int_equal(collector_totals(scene->collector).source_count, 3);
+}
+
+/* A PDB whose first document is "srcDemo.cs": without the separator it is "/src/Demo.cs". */
+static void put_relative_pdb(const char *path, uint8_t guid[16])
+{
+	struct os_file file;
+	struct clr_metadata md;
+	assert_int_equal(os_file_open(&file, PDBS "portable.pdb", OS_FILE_PLAIN), 0);
+	struct sink pdb = { 0 };
+	sink_put(&pdb, file.bytes.data, file.bytes.size);
+	os_file_close(&file);
+	assert_int_equal(clr_metadata_open(&md, sink_bytes(&pdb)), 0);
+	const uint32_t name = clr_get(&md, CLR_DOCUMENT, 1, CLR_DOCUMENT_NAME);
+	pdb.data[clr_blob(&md, name).data - pdb.data] = 0;
+	memcpy(guid, md.pdb.data, 16);
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, pdb.data, pdb.size), pdb.size);
+	close(fd);
+	sink_clear(&pdb);
+}
+
+/* Symbols beside the assembly; and texts that are files. */
+static void test_sources_that_symbols_name(void **state)
+{
+	struct scene *scene = *state;
+	uint8_t guid[16];
+	char before[4096];
+	source(scene, "srcDemo.cs", "of the program\n");
+	put_relative_pdb(made(scene, "%s/demo.pdb", scene->place), guid);
+	const struct clr_stream_module module = { .path = made(scene, "%s/demo.dll", scene->place),
+						  .pdb_path = "C:\\build\\demo.pdb",
+						  .pdb_guid = guid };
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chdir(scene->place), 0);
+	run_clr(scene, module, TWICE, 0);
+	assert_int_equal(chdir(before), 0);
+	expect_text(scene, "sources/relative/srcDemo.cs", "of the program\n");
+	assert_int_equal(collector_totals(scene->collector).source_count, 1);
+}
+
+static void test_symbols_of_another_build(void **state)
+{
+	struct scene *scene = *state;
+	static const uint8_t other[16] = { 1 };
+	const struct clr_stream_module module = { .path = "/nowhere/demo.dll",
+						  .pdb_path = PDBS "sources.pdb",
+						  .pdb_guid = other };
+	run_clr(scene, module, SEVERAL, 0);
+	assert_int_equal(collector_totals(scene->collector).source_count, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -315,6 +485,11 @@ int main(void)
 		TEST(test_what_is_no_source_is_left_out),
 		TEST(test_there_is_a_limit),
 		TEST(test_root_reads_as_the_programs_user),
+		TEST(test_sources_in_symbols),
+		TEST(test_sources_of_methods_that_ran),
+		TEST(test_sources_of_inlined_methods),
+		TEST(test_sources_that_symbols_name),
+		TEST(test_symbols_of_another_build),
 	};
 	os_file_guard();
 	return cmocka_run_group_tests(tests, NULL, NULL);
