@@ -88,7 +88,7 @@ static void time_object(const char *path)
 		symbol_table_free(table);
 		table = NULL;
 		const uint64_t start = now_ns();
-		if (symbol_table_elf(&table, &files, path, (struct bytes){ 0 }) < 0) {
+		if (symbol_table_file(&table, &files, path, (struct bytes){ 0 }) < 0) {
 			printf("%s: not read\n", path);
 			return;
 		}

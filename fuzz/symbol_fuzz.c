@@ -43,13 +43,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	struct symbol_files files = { .context = &g, .open = open_image, .close = close_image };
 	struct symbol_table *table;
-	if (symbol_table_elf(&table, &files, "/bin/program", (struct bytes){ 0 }) == 0) {
+	if (symbol_table_file(&table, &files, "/bin/program", (struct bytes){ 0 }) == 0) {
 		use(table, g.bytes);
 		symbol_table_free(table);
 	}
 	const struct bytes build_id = symbol_build_id(g.bytes);
 	require(build_id.size <= size);
-	if (build_id.size && symbol_table_elf(&table, &files, "program", build_id) == 0)
+	if (build_id.size && symbol_table_file(&table, &files, "program", build_id) == 0)
 		symbol_table_free(table);
 	if (symbol_table_image(&table, g.bytes) == 0) {
 		use(table, g.bytes);

@@ -10,9 +10,21 @@ enum { KNOWN = 1 << 14 };
 
 struct search {
 	struct load *load;
-	uint8_t *hits;
+	hit_marks *hits;
 	struct place_answer *known; /* owners that are marked */
 };
+
+/* There may be one more now. */
+static int reach(hit_marks *hits, uint32_t count)
+{
+	while (hits->count < count) {
+		uint8_t *slot = vector_push(hits);
+		if (!slot)
+			return STATUS_NO_MEMORY;
+		*slot = 0;
+	}
+	return 0;
+}
 
 static int look_up(void *context, const struct load_place *place)
 {
@@ -21,27 +33,31 @@ static int look_up(void *context, const struct load_place *place)
 	if (place_answer_holds(known, place))
 		return 0;
 	struct load_owner owner;
-	const int got = load_owner_at(search->load, place, &owner);
+	int got = load_owner_at(search->load, place, &owner);
+	if (got == 0 && owner.kind == LOAD_OWNER_CODE)
+		got = reach(search->hits, owner.code + 1);
 	if (got < 0)
 		return got;
 	if (owner.kind == LOAD_OWNER_CODE)
-		search->hits[owner.code] = 1;
+		search->hits->items[owner.code] = 1;
 	*known = place_answer_of(place, &owner);
 	return 0;
 }
 
-int hits_find(struct load *load, uint8_t *hits)
+int hits_find(struct load *load, hit_marks *hits)
 {
 	struct perfdata *perf = load_recording(load);
 	struct perfdata_record record;
 	struct perfdata_sample sample;
 	struct search search = { load, hits, calloc(KNOWN, sizeof(*search.known)) };
 	int got = search.known ? 0 : STATUS_NO_MEMORY;
+	load_find_methods(load, true);
 	perfdata_rewind(perf);
 	while (got == 0 && perfdata_next(perf, &record) > 0)
 		if (record.type == PERFDATA_SAMPLE &&
 		    perfdata_decode_sample(perf, &record, &sample) == 0)
 			got = addresses_walk(load, &record, &sample, look_up, &search);
+	load_find_methods(load, false);
 	free(search.known);
-	return got;
+	return got == 0 ? reach(hits, load_code_count(load)) : got;
 }

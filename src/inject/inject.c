@@ -26,16 +26,15 @@ static int build_images(struct images *images, struct load *load,
 				      .producer = options->producer,
 				      .human_names = options->human_names,
 				      .has_stacks = with_stacks };
-	uint8_t *hits = NULL;
+	hit_marks hits = { 0 };
 	int got = 0;
-	if (!options->all) {
-		hits = calloc(load_code_count(load) + 1u, 1);
-		got = hits ? hits_find(load, hits) : STATUS_NO_MEMORY;
-		how.wanted = hits;
-	}
+	if (!options->all || load_may_have_methods(load))
+		got = hits_find(load, &hits);
+	if (!options->all)
+		how.wanted = hits.items;
 	if (got == 0)
 		got = images_build(images, load, &how);
-	free(hits);
+	vector_clear(&hits);
 	if (got == 0)
 		got = interpreted_open(interpreted, load);
 	return got < 0 ? got : interpreted_store(interpreted, images, &how);

@@ -9,8 +9,8 @@
  *   load_owner_at(load, &(struct load_place){ pid, avma, time_ns }, &owner);
  *
  * A piece is a name at a range of addresses: one CODE_LOAD or CODE_MOVE of a jitdump, one
- * line of a perf map, one function of a BPF program whose code was kept. All borrow from the load.
- * One thread.
+ * line of a perf map, one function of a BPF program whose code was kept; or, where they are looked
+ * for, one method of .NET that was compiled ahead. All borrow from the load. One thread.
  */
 #ifndef LOAD_CODE_H
 #define LOAD_CODE_H
@@ -92,6 +92,15 @@ struct load_owner {
 
 /* Whose it is by the rules of every report (resolve.c). Returns 0 or STATUS_NO_MEMORY. */
 int load_owner_at(struct load *load, const struct load_place *place, struct load_owner *owner);
+
+/* Whether load_owner_at() makes pieces of the methods in mapped assemblies that it meets: stock
+ * tools do not read such files. Those that it met stay owners when no more are to be made; of
+ * others it tells the file. With load_options.keep_code alone.
+ */
+void load_find_methods(struct load *load, bool finds);
+
+/* False where no file of the recording has methods; a look at all of them. */
+bool load_may_have_methods(struct load *load);
 
 /* True for the path of a mapping that has no file: such a mapping tells nothing of code in it. */
 bool load_is_memory(const char *path);

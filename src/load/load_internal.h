@@ -34,6 +34,8 @@ struct object {
 	uint32_t feature_build_id; /* of the BUILD_ID feature */
 	enum object_kind kind;
 	bool was_opened;
+	bool was_looked_at;           /* for methods */
+	bool may_have_methods;        /* before the first need too */
 	struct symbol_table *symbols; /* NULL where there are none, or before the first need */
 	const char *reason;           /* why there are none: a static sentence */
 	bool debuginfo_was_opened;
@@ -63,6 +65,7 @@ struct source {
 	bool is_timed;
 	uint64_t torn_offset; /* first place where bytes were lost; 0: none */
 	bool has_methods;     /* it tells what an interpreter runs */
+	uint32_t mapped;      /* the object whose methods its codes are: index + 1; 0: none */
 	/* Over the dump, or over the code that was kept of a map's lines. */
 	struct jitdump_reader *reader; /* NULL: there is none */
 	struct jitdump_debug_style style;
@@ -94,7 +97,7 @@ struct piece {
 	uint64_t start_avma;
 	uint64_t size;
 	uint64_t time_ns;
-	uint64_t record_off;       /* of the LOAD; 0: there is none */
+	uint64_t record_off;       /* of the LOAD; 0: there is none. Of a mapped method the svma */
 	uint32_t debug_before;     /* how far before it its DEBUG_INFO lies; 0: it has none */
 	uint32_t unwinding_before; /* the same of its UNWINDING_INFO */
 	uint32_t inlines_before;   /* and of its INLINES */
@@ -175,6 +178,9 @@ struct load {
 	VECTOR(uint32_t) first_pieces;             /* by code: its first piece + 1 */
 	uint32_t *piece_slots;                     /* by code and start: index + 1 */
 	size_t piece_slot_count;                   /* 0: not yet indexed */
+	bool finds_methods;
+	struct idmap mapped_sources; /* by process and object: source + 1 */
+	struct idmap mapped_pieces;  /* by source and start: piece + 1 */
 	VECTOR(struct process) processes;
 	VECTOR(struct comm_change) comms;
 	VECTOR(struct load_note) notes;
@@ -263,6 +269,8 @@ struct symbol_table *load_kernel_symbols(struct load *load);
 bool load_is_running_kernel(const struct load *load);
 /* Those of the kernel that runs now; NULL where they are hidden. */
 struct symbol_table *load_running_kernel_symbols(struct load *load);
+/* False where the file is an ELF object without anything behind it, or is not here. */
+bool load_object_may_have_methods(struct load *load, struct object *object);
 bool load_vdso(struct load *load, struct bytes *image);
 /* The object's separate debug file if it has a .debug_frame, else empty; open as long as the load.
  */
@@ -358,8 +366,16 @@ int load_keep_piece(struct load *load, const struct piece *piece);
 const struct piece *load_first_piece(const struct load *load, uint32_t code);
 /* The piece of a code at a place: index + 1, 0 where none is kept. */
 uint32_t load_find_piece(struct load *load, uint32_t code, uint64_t start_avma);
+/* As if it had been told; after those that were. */
+int load_add_piece(struct load *load, const struct piece *piece);
 /* Keeps a reader over a dump, for the pieces of the source. */
 int load_keep_reader(struct load *load, uint32_t source, struct bytes dump);
+
+/* mapped_code.c: *piece is index + 1 of the method's there; 0: there is none, or it is not wanted.
+ * Returns 0 or STATUS_NO_MEMORY.
+ */
+int load_mapped_piece(struct load *load, const struct address *address,
+		      const struct timeline_hit *mapping, uint32_t *piece);
 
 /* source_text.c */
 void load_sources_close(struct load *load);

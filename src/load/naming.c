@@ -183,6 +183,11 @@ uint32_t naming_of_walked(struct load *load, const struct profile_function *func
 	return id;
 }
 
+static struct bytes text_bytes(const char *text)
+{
+	return (struct bytes){ (const uint8_t *)text, strlen(text) };
+}
+
 /* What the functions of one object have in common. */
 struct owner {
 	uint32_t name; /* string of the profile */
@@ -191,19 +196,24 @@ struct owner {
 	uint32_t object; /* of the load */
 };
 
-/* One native symbol, under an object's name. */
+/* One native symbol, or a method that was compiled ahead, under an object's name. */
 static uint32_t symbol_function(struct load *load, const struct symbol *symbol,
 				const struct owner *owner)
 {
 	struct sink human = { 0 };
-	names_demangle(symbol->name, &human);
+	struct name_parts parts = { .runtime = owner->runtime, .tier = "" };
+	if (symbol->is_method)
+		names_split(text_bytes(symbol->name), owner->runtime, &parts, &human);
+	else
+		names_demangle(symbol->name, &human);
 	struct intern *strings = &load->profile->strings;
 	const uint32_t raw = intern_text(strings, symbol->name);
 	const struct profile_function function = {
 		.name = load->options.raw_names ? raw : intern_bytes(strings, sink_bytes(&human)),
 		.raw_name = raw,
 		.object = owner->name,
-		.runtime = intern_text(strings, runtime_name(owner->runtime)),
+		.runtime = intern_text(strings, runtime_name(parts.runtime)),
+		.tier = intern_text(strings, parts.tier),
 	};
 	const struct origin origin = { .kind = owner->kind,
 				       .id = owner->object,
@@ -230,8 +240,10 @@ static uint32_t known_symbol(struct load *load, struct address_index *index,
 uint32_t naming_of_symbol(struct load *load, uint32_t object_id, const struct symbol *symbol)
 {
 	struct object *object = &load->objects.items[object_id];
-	const struct owner owner = { .name = naming_path(load, object->short_name),
-				     .runtime = RUNTIME_NATIVE,
+	const struct owner owner = { .name = symbol->assembly
+						 ? profile_intern(load, symbol->assembly)
+						 : naming_path(load, object->short_name),
+				     .runtime = symbol->is_method ? RUNTIME_DOTNET : RUNTIME_NATIVE,
 				     .kind = ORIGIN_SYMBOL,
 				     .object = object_id };
 	return known_symbol(load, &object->functions, symbol, &owner);
@@ -240,8 +252,8 @@ uint32_t naming_of_symbol(struct load *load, uint32_t object_id, const struct sy
 uint32_t naming_of_inlined_symbol(struct load *load, uint32_t object, uint32_t around,
 				  const char *name)
 {
-	const struct bytes text = { (const uint8_t *)name, strlen(name) };
-	uint32_t *known = around == INTERN_NONE ? NULL : known_inlined(load, around, text);
+	uint32_t *known =
+	    around == INTERN_NONE ? NULL : known_inlined(load, around, text_bytes(name));
 	if (!known)
 		return INTERN_NONE;
 	if (!*known) {
@@ -321,6 +333,17 @@ static void anonymous_reason(const struct load *load, uint32_t pid, char *text, 
 		(void)snprintf(text, size, "anonymous code that nobody announced");
 }
 
+/* Why an address in a mapped file has no name. */
+static const char *mapped_reason(const struct object *object)
+{
+	if (object->reason)
+		return object->reason;
+	if (!object->symbols || !symbol_is_assembly(object->symbols))
+		return "no symbol covers this address";
+	return symbol_count(object->symbols) ? "no method of the assembly covers this address"
+					     : "the assembly has no code that was compiled ahead";
+}
+
 void naming_unknown_in(struct load *load, const struct address *address, uint32_t object_id,
 		       struct profile_frame *frame)
 {
@@ -330,8 +353,7 @@ void naming_unknown_in(struct load *load, const struct address *address, uint32_
 		anonymous_reason(load, address->pid, text, sizeof(text));
 		frame->is_jit = true;
 	} else {
-		(void)snprintf(text, sizeof(text), "%s",
-			       object->reason ? object->reason : "no symbol covers this address");
+		(void)snprintf(text, sizeof(text), "%s", mapped_reason(object));
 	}
 	naming_unknown(load, object_id, text, frame);
 }

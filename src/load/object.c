@@ -230,7 +230,7 @@ static const char *reason_of(int status, bool has_build_id)
 		return has_build_id ? "the file is not here, or has another build id"
 				    : "the file is not here";
 	case STATUS_NOT_FORMAT:
-		return "the file is not an ELF object";
+		return "the file is neither an ELF object nor an assembly";
 	default:
 		return status_text(status);
 	}
@@ -251,8 +251,8 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 		got = load_vdso(load, &image) ? symbol_table_image(&object->symbols, image)
 					      : STATUS_NOT_FOUND;
 	else if (object->kind == OBJECT_FILE)
-		got = symbol_table_elf(&object->symbols, &files,
-				       intern_get(&load->strings, object->path), build_id);
+		got = symbol_table_file(&object->symbols, &files,
+					intern_get(&load->strings, object->path), build_id);
 	if (got < 0) {
 		object->symbols = NULL;
 		object->reason = load->options.self_contained  ? "its file was not to be opened"
@@ -260,6 +260,16 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 							       : reason_of(got, build_id.size != 0);
 	}
 	return object->symbols;
+}
+
+bool load_object_may_have_methods(struct load *load, struct object *object)
+{
+	const struct symbol_files files = files_of(load);
+	if (!object->was_looked_at && object->kind == OBJECT_FILE)
+		object->may_have_methods =
+		    symbol_may_have_methods(&files, intern_get(&load->strings, object->path));
+	object->was_looked_at = true;
+	return object->may_have_methods;
 }
 
 struct debuginfo *load_object_debuginfo(struct load *load, struct object *object)

@@ -145,6 +145,8 @@ void load_close(struct load *load)
 	vector_clear(&load->first_pieces);
 	vector_clear(&load->origins.items);
 	free(load->piece_slots);
+	idmap_clear(&load->mapped_sources);
+	idmap_clear(&load->mapped_pieces);
 	vector_clear(&load->processes);
 	vector_clear(&load->comms);
 	vector_clear(&load->notes);

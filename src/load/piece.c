@@ -187,9 +187,9 @@ static bool index_pieces(struct load *load)
 	while (count < load->pieces.count * 2)
 		count *= 2;
 	load->piece_slots = calloc(count, sizeof(*load->piece_slots));
+	load->piece_slot_count = load->piece_slots ? count : 0;
 	if (!load->piece_slots)
 		return false;
-	load->piece_slot_count = count;
 	for (uint32_t i = 0; i < load->pieces.count; i++) {
 		const struct piece *piece = &load->pieces.items[i];
 		const size_t at = slot_of(load, piece->code, piece->start_avma);
@@ -206,6 +206,29 @@ static uint32_t first_of(const struct load *load, uint32_t code, uint64_t start_
 	return load->piece_slots[slot_of(load, code, start_avma)];
 }
 
+int load_add_piece(struct load *load, const struct piece *piece)
+{
+	const int got = load_keep_piece(load, piece);
+	if (got < 0 || !load->piece_slot_count)
+		return got;
+	if (load->pieces.count * 2 <= load->piece_slot_count) {
+		load->piece_slots[slot_of(load, piece->code, piece->start_avma)] =
+		    (uint32_t)load->pieces.count;
+		return 0;
+	}
+	free(load->piece_slots);
+	return index_pieces(load) ? 0 : STATUS_NO_MEMORY;
+}
+
+/* Its instructions are in the file. */
+static struct bytes mapped_code(struct load *load, const struct source *source,
+				const struct piece *piece)
+{
+	const struct symbol_table *table =
+	    load_object_symbols(load, &load->objects.items[source->mapped - 1]);
+	return table ? symbol_code(table, piece->record_off, piece->size) : (struct bytes){ 0 };
+}
+
 int load_code(struct load *load, uint32_t index, struct load_code *code)
 {
 	const struct piece *piece = &load->pieces.items[index];
@@ -220,6 +243,8 @@ int load_code(struct load *load, uint32_t index, struct load_code *code)
 				    .time_ns = piece->time_ns,
 				    .runtime = source->runtime };
 	code->is_repeat = first_of(load, piece->code, piece->start_avma) != index + 1;
+	if (source->mapped)
+		code->code = mapped_code(load, source, piece);
 	if (!piece->record_off || !source->reader ||
 	    jitdump_reader_at(source->reader, piece->record_off, &record) != 1 ||
 	    record.id != JITDUMP_CODE_LOAD)
@@ -262,18 +287,21 @@ int load_owner_at(struct load *load, const struct load_place *place, struct load
 	*owner = (struct load_owner){ .valid_from_ns = decision.valid_from_ns,
 				      .valid_to_ns = decision.valid_to_ns };
 	const struct timeline_hit *hit = &decision.hit;
-	if (decision.speaker == SPEAKER_MAPPING) {
-		own_mapping(load, hit, owner);
-		return 0;
-	}
 	if (decision.speaker == SPEAKER_NONE || hit->was_unloaded)
 		return 0;
-	const uint32_t piece = first_of(load, hit->object, hit->start_avma);
+	uint32_t piece = 0;
+	int got = 0;
+	if (decision.speaker == SPEAKER_CODE)
+		piece = first_of(load, hit->object, hit->start_avma);
+	else
+		got = load_mapped_piece(load, &address, hit, &piece);
+	if (decision.speaker == SPEAKER_MAPPING && !piece)
+		own_mapping(load, hit, owner);
 	if (piece) {
 		owner->kind = LOAD_OWNER_CODE;
 		owner->code = piece - 1;
 	}
-	return 0;
+	return got;
 }
 
 const char *load_program_of(const struct load *load, uint32_t pid)

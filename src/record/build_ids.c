@@ -1,5 +1,6 @@
 #include "record/build_ids.h"
 
+#include "clr/build_id.h"
 #include "format/perfdata/writer.h"
 #include "os/vdso.h"
 
@@ -59,6 +60,22 @@ static size_t read_fd(int fd, uint8_t build_id[20])
 	return size;
 }
 
+/* The same holds here. */
+static bool read_at(void *context, uint64_t off, void *buffer, size_t size)
+{
+	return pread(*(const int *)context, buffer, size, (off_t)off) == (ssize_t)size;
+}
+
+/* Assemblies of .NET, which has code of theirs mapped as other files of programs are. */
+static size_t read_pe(int fd, uint8_t build_id[20])
+{
+	struct stat opened;
+	if (fstat(fd, &opened) != 0 || opened.st_size < 0)
+		return 0;
+	const struct clr_build_file file = { &fd, read_at, (uint64_t)opened.st_size };
+	return clr_build_id(&file, build_id) ? CLR_BUILD_ID_SIZE : 0;
+}
+
 static int open_file(const struct build_id_file *file)
 {
 	char path[4200];
@@ -103,7 +120,9 @@ static size_t read_file(const struct build_id_file *file, uint8_t build_id[20])
 	const int fd = open_file(file);
 	if (fd < 0)
 		return 0;
-	const size_t size = read_fd(fd, build_id);
+	size_t size = read_fd(fd, build_id);
+	if (!size)
+		size = read_pe(fd, build_id);
 	close(fd);
 	return size;
 }

@@ -4,7 +4,8 @@
  *   build_ids_put(&ids, &kernel, content);              at the end
  *   build_ids_clear(&ids);
  *
- * A file's notes are read at first sight, through the root of the process that mapped
+ * Those of ELF files, and for PE files what is made up in their place (clr/build_id.h). A file's notes
+ * are read at first sight, through the root of the process that mapped
  * it, which may be gone (and its container with it) at the end. Files are told apart by
  * device, inode and path.
  */

@@ -1,17 +1,18 @@
-/* symbol.h - the functions of an ELF object or of the kernel, by address.
+/* symbol.h - the functions of an ELF object, of an assembly or of the kernel, by address.
  *
  *   struct symbol_files files = { .context = c, .open = open_file, .close = close_file };
  *   struct symbol_table *table;
- *   int got = symbol_table_elf(&table, &files, "/usr/bin/node", build_id);
+ *   int got = symbol_table_file(&table, &files, "/usr/bin/node", build_id);
  *   struct symbol sym;
  *   if (symbol_find(table, svma, &sym))
  *           ...
  *   symbol_table_free(table);
  *
  * An object's symbols come from .symtab, .dynsym, .gnu_debugdata and separate
- * debug files (debug_file.h), PLT entries from their relocations.
+ * debug files (debug_file.h), PLT entries from their relocations; those of a .NET assembly from the
+ * tables of its code that was compiled ahead, and its metadata (clr/image.h).
  * Opens nothing itself: it asks through `files`, so callers decide about roots,
- * limits and owners. A sealed table may be read from any thread.
+ * limits and owners. A table may be read from any thread, that of an assembly from one at a time.
  */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
@@ -31,19 +32,24 @@ struct symbol_files {
 };
 
 struct symbol {
-	const char *name; /* as in the table: mangled; lives as long as the table */
+	const char *name; /* as in the table: mangled, raw; lives as long as the table */
 	uint64_t start_svma;
 	uint64_t size; /* 0-sized symbols reach up to the next one */
+	/* Code of .NET that was compiled ahead: the name is written as in the runtime's dumps. */
+	bool is_method;
+	const char
+	    *assembly; /* its file inside of a single-file program; NULL: the object itself */
 };
 
 struct symbol_table;
 
-/* `build_id` empty: any file at the path is believed; else a file with another
- * build id is refused with STATUS_NOT_FOUND. Debug files are looked for in the
- * usual places. Returns 0 with *table to be freed, or a negative status.
+/* Of an ELF object or a PE file with .NET code. `build_id` empty: any file at the path is believed;
+ * else a file with another build id (of a PE file: clr/build_id.h) is refused with
+ * STATUS_NOT_FOUND. Debug files are looked for in the usual places, the assemblies of a composite
+ * image beside it. Returns 0 with *table to be freed, or a negative status.
  */
-int symbol_table_elf(struct symbol_table **table, const struct symbol_files *files,
-		     const char *path, struct bytes build_id);
+int symbol_table_file(struct symbol_table **table, const struct symbol_files *files,
+		      const char *path, struct bytes build_id);
 
 /* From bytes that are an ELF image already (the vdso). */
 int symbol_table_image(struct symbol_table **table, struct bytes image);
@@ -54,6 +60,12 @@ int symbol_table_image(struct symbol_table **table, struct bytes image);
 int symbol_table_kallsyms(struct symbol_table **table, struct bytes text);
 
 void symbol_table_free(struct symbol_table *table);
+
+/* True where the file may have methods of .NET: a look at its headers, cheap beside a table. */
+bool symbol_may_have_methods(const struct symbol_files *files, const char *path);
+
+/* True for a PE file: all its symbols are methods. */
+bool symbol_is_assembly(const struct symbol_table *table);
 
 /* How many addresses have a name. */
 size_t symbol_count(const struct symbol_table *table);
@@ -66,7 +78,7 @@ bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, ui
  */
 struct bytes symbol_code(const struct symbol_table *table, uint64_t svma, uint64_t size);
 
-/* The machine in the ELF header, as EM_X86_64; EM_NONE for the kernel's symbols. */
+/* The machine in the file's header, as EM_X86_64; EM_NONE for the kernel's symbols. */
 uint16_t symbol_machine(const struct symbol_table *table);
 
 /* Fills *symbol for the address; false in gaps. */

@@ -1,3 +1,5 @@
+#include "symbol/assembly.h"
+#include "symbol/single_file.h"
 #include "symbol/table_internal.h"
 
 #include <stdlib.h>
@@ -11,6 +13,8 @@ void symbol_table_free(struct symbol_table *table)
 {
 	if (!table)
 		return;
+	assembly_close(table->assembly);
+	single_file_close(table->single);
 	vector_clear(&table->candidates);
 	vector_clear(&table->loads);
 	free(table->spans);
@@ -65,7 +69,9 @@ bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, ui
 			}
 		}
 	}
-	return false;
+	if (table->assembly)
+		return assembly_file_to_svma(table->assembly, file_off, svma);
+	return table->single && single_file_to_svma(table->single, file_off, svma);
 }
 
 struct bytes symbol_code(const struct symbol_table *table, uint64_t svma, uint64_t size)
@@ -84,7 +90,9 @@ struct bytes symbol_code(const struct symbol_table *table, uint64_t svma, uint64
 		return (struct bytes){ .data = table->image.data + load->file_off + off,
 				       .size = (size_t)(size < left ? size : left) };
 	}
-	return (struct bytes){ 0 };
+	if (table->assembly)
+		return assembly_code(table->assembly, svma, size);
+	return table->single ? single_file_code(table->single, svma, size) : (struct bytes){ 0 };
 }
 
 uint16_t symbol_machine(const struct symbol_table *table)
@@ -118,8 +126,10 @@ static const struct symbol_span *span_of(const struct symbol_table *table, uint6
 bool symbol_find(const struct symbol_table *table, uint64_t svma, struct symbol *symbol)
 {
 	const struct symbol_span *span = span_of(table, svma);
+	if (!span && table->assembly)
+		return assembly_find(table->assembly, svma, symbol);
 	if (!span)
-		return false;
+		return table->single && single_file_find(table->single, svma, symbol);
 	*symbol = (struct symbol){ .name = span->name,
 				   .start_svma = span->start_svma,
 				   .size = span->size };
@@ -131,7 +141,7 @@ bool symbol_find_name(const struct symbol_table *table, const char *name, struct
 	for (size_t i = 0; i < table->span_count; i++)
 		if (table->spans[i].name && strcmp(table->spans[i].name, name) == 0)
 			return symbol_find(table, table->spans[i].svma, symbol);
-	return false;
+	return table->assembly && assembly_find_name(table->assembly, name, symbol);
 }
 
 const char *symbol_module(const struct symbol_table *table, uint64_t avma)
@@ -140,7 +150,12 @@ const char *symbol_module(const struct symbol_table *table, uint64_t avma)
 	return span ? intern_get(&table->modules, span->module) : "";
 }
 
+bool symbol_is_assembly(const struct symbol_table *table)
+{
+	return table->assembly != NULL;
+}
+
 size_t symbol_count(const struct symbol_table *table)
 {
-	return table->named_count;
+	return table->assembly ? assembly_count(table->assembly) : table->named_count;
 }

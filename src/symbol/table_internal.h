@@ -48,7 +48,9 @@ struct symbol_span {
 struct symbol_table {
 	VECTOR(struct symbol_candidate) candidates; /* freed by seal */
 	VECTOR(struct symbol_load) loads;
-	struct bytes image; /* the object itself; borrowed */
+	struct bytes image;         /* the object itself; borrowed */
+	struct assembly *assembly;  /* has the symbols of a PE file, which has no spans; or NULL */
+	struct single_file *single; /* has those behind the ELF part; or NULL */
 	uint16_t machine;
 	bool prefers_later; /* of aliases, instead of the longer name */
 

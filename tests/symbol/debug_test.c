@@ -46,7 +46,7 @@ static bool finds_hidden(struct memory_files *disk)
 	struct symbol_table *table;
 	struct symbol symbol;
 	assert_int_equal(
-	    symbol_table_elf(&table, &files, disk->entries[0].path, (struct bytes){ 0 }),
+	    symbol_table_file(&table, &files, disk->entries[0].path, (struct bytes){ 0 }),
 	    STATUS_OK);
 	assert_true(symbol_find(table, 0x1001, &symbol));
 	assert_string_equal(symbol.name, "exported");

@@ -65,7 +65,7 @@ static int read_table(struct symbol_table **table, const char *path, bool is_ker
 {
 	const struct symbol_files files = { .open = disk_open, .close = disk_close };
 	if (!is_kernel)
-		return symbol_table_elf(table, &files, path, (struct bytes){ 0 });
+		return symbol_table_file(table, &files, path, (struct bytes){ 0 });
 	/* /proc/kallsyms has no size: it cannot be mapped. */
 	struct sink text = { 0 };
 	FILE *in = fopen(path, "re");

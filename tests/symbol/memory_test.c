@@ -22,7 +22,7 @@ static void test_elf(void **state)
 		const struct symbol_files files = memory_files(&disk);
 		struct symbol_table *table = NULL;
 		memory_fail_at(n);
-		const int got = symbol_table_elf(&table, &files, "/bin/a", (struct bytes){ 0 });
+		const int got = symbol_table_file(&table, &files, "/bin/a", (struct bytes){ 0 });
 		const bool has_failed = memory_has_failed();
 		memory_fail_at(0);
 		if (got == STATUS_OK)

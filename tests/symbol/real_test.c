@@ -20,7 +20,7 @@ static void check(const struct wanted *w)
 	struct symbol symbol;
 	char path[512];
 	snprintf(path, sizeof(path), SEEDS "%s", w->object);
-	assert_int_equal(symbol_table_elf(&table, &files, path, (struct bytes){ 0 }), STATUS_OK);
+	assert_int_equal(symbol_table_file(&table, &files, path, (struct bytes){ 0 }), STATUS_OK);
 	const bool found = symbol_find(table, w->svma, &symbol);
 	if (!found || strcmp(symbol.name, w->name) != 0)
 		print_error("%s at %llx: %s, not %s\n", w->object, (unsigned long long)w->svma,

@@ -205,7 +205,7 @@ static void test_build_id(void **state)
 	struct memory_files disk = { .count = 1, .entries = { { "/bin/a", image } } };
 	const struct symbol_files files = memory_files(&disk);
 	struct symbol_table *table = NULL;
-	assert_int_equal(symbol_table_elf(&table, &files, "/bin/a", BUILD_ID), STATUS_OK);
+	assert_int_equal(symbol_table_file(&table, &files, "/bin/a", BUILD_ID), STATUS_OK);
 	assert_int_equal(disk.open_count, 1);
 	assert_string_equal(at(table, 0x1000), "alpha+0/32");
 	symbol_table_free(table);
@@ -214,11 +214,11 @@ static void test_build_id(void **state)
 	static const uint8_t OTHER[sizeof(ID)] = { 1 };
 	table = NULL;
 	assert_int_equal(
-	    symbol_table_elf(&table, &files, "/bin/a", (struct bytes){ OTHER, sizeof(OTHER) }),
+	    symbol_table_file(&table, &files, "/bin/a", (struct bytes){ OTHER, sizeof(OTHER) }),
 	    STATUS_NOT_FOUND);
-	assert_int_equal(symbol_table_elf(&table, &files, "/bin/a", (struct bytes){ ID, 4 }),
+	assert_int_equal(symbol_table_file(&table, &files, "/bin/a", (struct bytes){ ID, 4 }),
 			 STATUS_NOT_FOUND);
-	assert_int_equal(symbol_table_elf(&table, &files, "/bin/b", BUILD_ID), STATUS_NOT_FOUND);
+	assert_int_equal(symbol_table_file(&table, &files, "/bin/b", BUILD_ID), STATUS_NOT_FOUND);
 	assert_null(table);
 	assert_int_equal(disk.open_count, 0);
 	free_image(image);
@@ -256,7 +256,7 @@ static void use_image(struct bytes image)
 	};
 	const struct symbol_files files = memory_files(&disk);
 	struct symbol_table *table;
-	if (symbol_table_elf(&table, &files, "/bin/a", (struct bytes){ 0 }) == STATUS_OK) {
+	if (symbol_table_file(&table, &files, "/bin/a", (struct bytes){ 0 }) == STATUS_OK) {
 		struct symbol symbol;
 		for (uint64_t svma = 0x1000; svma < 0x1050; svma++)
 			if (symbol_find(table, svma, &symbol))

@@ -1,6 +1,9 @@
 #include "base/status.h"
+#include "clr/build_id.h"
+#include "symbol/assembly.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/single_file.h"
 
 static bool same(struct bytes a, struct bytes b)
 {
@@ -73,11 +76,56 @@ static int read_image(struct symbol_table *table, const struct elf_image *image,
 	int status = read_loads(table, image);
 	if (status >= 0)
 		status = read_functions(table, image, path);
+	if (status >= 0)
+		status = single_file_open(&table->single, image);
 	return status < 0 ? status : symbol_seal(table);
 }
 
-int symbol_table_elf(struct symbol_table **table, const struct symbol_files *files,
-		     const char *path, struct bytes build_id)
+static int read_elf(struct symbol_table *table, const char *path, struct bytes bytes,
+		    struct bytes build_id)
+{
+	struct elf_image image;
+	int status = elf_image_open(&image, bytes);
+	if (status < 0)
+		return status;
+	if (build_id.size && !same(build_id, elf_image_build_id(&image)))
+		status = STATUS_NOT_FOUND;
+	else
+		status = read_image(table, &image, path);
+	elf_image_close(&image);
+	return status;
+}
+
+static int read_assembly(struct symbol_table *table, const char *path, struct bytes bytes,
+			 struct bytes build_id)
+{
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	if (build_id.size &&
+	    (!clr_build_id_of(bytes, id) || !same(build_id, (struct bytes){ id, sizeof(id) })))
+		return STATUS_NOT_FOUND;
+	const int status = assembly_open(&table->assembly, &table->files, path, bytes);
+	if (status >= 0)
+		table->machine = assembly_machine(table->assembly);
+	return status;
+}
+
+bool symbol_may_have_methods(const struct symbol_files *files, const char *path)
+{
+	struct bytes bytes;
+	struct elf_image image;
+	if (!files->open(files->context, path, &bytes))
+		return false;
+	bool may_have = assembly_is_like(bytes);
+	if (!may_have && elf_image_open(&image, bytes) >= 0) {
+		may_have = single_file_is_like(&image);
+		elf_image_close(&image);
+	}
+	files->close(files->context, bytes);
+	return may_have;
+}
+
+int symbol_table_file(struct symbol_table **table, const struct symbol_files *files,
+		      const char *path, struct bytes build_id)
 {
 	struct symbol_table *made = symbol_table_new();
 	if (!made)
@@ -85,17 +133,9 @@ int symbol_table_elf(struct symbol_table **table, const struct symbol_files *fil
 	made->files = *files;
 	struct bytes bytes;
 	int status = STATUS_NOT_FOUND;
-	if (symbol_open(made, path, &bytes)) {
-		struct elf_image image;
-		status = elf_image_open(&image, bytes);
-		if (status >= 0) {
-			if (build_id.size && !same(build_id, elf_image_build_id(&image)))
-				status = STATUS_NOT_FOUND;
-			else
-				status = read_image(made, &image, path);
-			elf_image_close(&image);
-		}
-	}
+	if (symbol_open(made, path, &bytes))
+		status = assembly_is_like(bytes) ? read_assembly(made, path, bytes, build_id)
+						 : read_elf(made, path, bytes, build_id);
 	if (status < 0) {
 		symbol_table_free(made);
 		return status;

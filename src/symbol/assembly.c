@@ -1,0 +1,261 @@
+#include "symbol/assembly.h"
+
+#include "base/arena.h"
+#include "base/path.h"
+#include "base/status.h"
+#include "base/vector.h"
+#include "clr/image.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+/* The file of an assembly whose code a composite image has. */
+struct component {
+	const char *file_name;
+	struct clr_image *image; /* NULL: it is not here, or nobody asked for it yet */
+	struct bytes file;
+	bool was_asked;
+};
+
+struct assembly {
+	struct clr_image *image;
+	struct bytes file;
+	struct symbol_files files;
+	struct sink path; /* of the folder, with its slash; scratch for components behind it */
+	size_t folder_size;
+	struct component *components;
+	size_t component_count;
+	const char **names; /* by method; NULL: not yet made */
+	size_t count;
+	struct arena texts;
+	struct sink scratch;
+};
+
+bool assembly_is_like(struct bytes file)
+{
+	return file.size >= 2 && file.data[0] == 'M' && file.data[1] == 'Z';
+}
+
+static int prepare(struct assembly *assembly, const char *path)
+{
+	assembly->count = clr_image_method_count(assembly->image);
+	assembly->component_count = clr_image_component_count(assembly->image);
+	assembly->names = calloc(assembly->count + 1, sizeof(*assembly->names));
+	assembly->components = calloc(assembly->component_count + 1, sizeof(*assembly->components));
+	assembly->folder_size = (size_t)(path_name(path) - path);
+	sink_put(&assembly->path, path, assembly->folder_size);
+	return assembly->names && assembly->components && !sink_failed(&assembly->path)
+		   ? STATUS_OK
+		   : STATUS_NO_MEMORY;
+}
+
+int assembly_open(struct assembly **result, const struct symbol_files *files, const char *path,
+		  struct bytes file)
+{
+	struct assembly *assembly = calloc(1, sizeof(*assembly));
+	if (!assembly)
+		return STATUS_NO_MEMORY;
+	assembly->files = *files;
+	assembly->file = file;
+	int got = clr_image_open(&assembly->image, file);
+	if (got < 0)
+		assembly->image = NULL;
+	else
+		got = prepare(assembly, path);
+	if (got < 0) {
+		assembly_close(assembly);
+		return got;
+	}
+	*result = assembly;
+	return STATUS_OK;
+}
+
+void assembly_close(struct assembly *assembly)
+{
+	if (!assembly)
+		return;
+	clr_image_free(assembly->image);
+	for (size_t i = 0; assembly->components && i < assembly->component_count; i++) {
+		const struct component *component = &assembly->components[i];
+		if (!component->image)
+			continue;
+		clr_image_free(component->image);
+		assembly->files.close(assembly->files.context, component->file);
+	}
+	free(assembly->components);
+	free(assembly->names);
+	arena_clear(&assembly->texts);
+	sink_clear(&assembly->scratch);
+	sink_clear(&assembly->path);
+	free(assembly);
+}
+
+uint16_t assembly_machine(const struct assembly *assembly)
+{
+	/* Code for another system than Windows has a machine of its own there: both at once. */
+	enum { PE_OFFSET = 0x3c, LINUX = 0x7b79, AMD64 = 0x8664, ARM64 = 0xaa64 };
+	struct cursor c = cursor_over(assembly->file);
+	(void)cursor_take(&c, PE_OFFSET);
+	const uint32_t header_off = cursor_u32(&c);
+	c = cursor_over(assembly->file);
+	(void)cursor_take(&c, header_off);
+	(void)cursor_u32(&c);
+	const uint16_t machine = cursor_u16(&c);
+	switch (machine) {
+	case AMD64:
+	case AMD64 ^ LINUX:
+		return EM_X86_64;
+	case ARM64:
+	case ARM64 ^ LINUX:
+		return EM_AARCH64;
+	default:
+		return EM_NONE;
+	}
+}
+
+size_t assembly_count(const struct assembly *assembly)
+{
+	return assembly->count;
+}
+
+bool assembly_file_to_svma(const struct assembly *assembly, uint64_t file_off, uint64_t *svma)
+{
+	uint32_t rva;
+	if (file_off > UINT32_MAX ||
+	    !clr_image_rva_of_offset(assembly->image, (uint32_t)file_off, &rva))
+		return false;
+	*svma = rva;
+	return true;
+}
+
+struct bytes assembly_code(const struct assembly *assembly, uint64_t svma, uint64_t size)
+{
+	uint32_t index;
+	uint32_t off;
+	if (svma > UINT32_MAX || !clr_image_find(assembly->image, (uint32_t)svma, &index) ||
+	    !clr_image_offset_of_rva(assembly->image, (uint32_t)svma, &off) ||
+	    off >= assembly->file.size)
+		return (struct bytes){ 0 };
+	const struct clr_method method = clr_image_method(assembly->image, index);
+	uint64_t left = method.size - (svma - method.rva);
+	left = left < size ? left : size;
+	left = left < assembly->file.size - off ? left : assembly->file.size - off;
+	return (struct bytes){ assembly->file.data + off, (size_t)left };
+}
+
+static const char *keep(struct assembly *assembly, const char *text)
+{
+	const size_t size = strlen(text) + 1;
+	char *copy = arena_alloc(&assembly->texts, size, 1, 1);
+	if (copy)
+		memcpy(copy, text, size);
+	return copy;
+}
+
+/* Names are in the metadata of the assembly that a method is of. */
+static void ask_component(struct assembly *assembly, uint32_t index)
+{
+	if (index >= assembly->component_count || assembly->components[index].was_asked)
+		return;
+	struct component *component = &assembly->components[index];
+	component->was_asked = true;
+	const struct bytes name = clr_image_component_name(assembly->image, index);
+	if (!name.size || memchr(name.data, '/', name.size) || memchr(name.data, 0, name.size))
+		return;
+	assembly->path.size = assembly->folder_size;
+	sink_put(&assembly->path, name.data, name.size);
+	sink_cstr(&assembly->path, ".dll");
+	if (sink_failed(&assembly->path))
+		return;
+	component->file_name =
+	    keep(assembly, (const char *)assembly->path.data + assembly->folder_size);
+	if (!component->file_name ||
+	    !assembly->files.open(assembly->files.context, (const char *)assembly->path.data,
+				  &component->file))
+		return;
+	if (clr_image_open(&component->image, component->file) < 0) {
+		component->image = NULL;
+		assembly->files.close(assembly->files.context, component->file);
+		return;
+	}
+	clr_image_set_component(assembly->image, index, component->image);
+}
+
+/* A name that says at least the token is made of a damaged file too. */
+static const char *make_name(struct assembly *assembly, uint32_t index)
+{
+	ask_component(assembly, clr_image_method(assembly->image, index).component);
+	sink_reset(&assembly->scratch);
+	(void)clr_image_name(assembly->image, index, &assembly->scratch);
+	sink_u8(&assembly->scratch, 0);
+	if (sink_failed(&assembly->scratch) || assembly->scratch.size == 1)
+		return NULL;
+	return keep(assembly, (const char *)assembly->scratch.data);
+}
+
+/* The file of the assembly that a method in a composite image is of. */
+static const char *component_file(const struct assembly *assembly, uint32_t index)
+{
+	return index < assembly->component_count ? assembly->components[index].file_name : NULL;
+}
+
+static bool is_same(const struct clr_method *a, const struct clr_method *b)
+{
+	return a->start_rva == b->start_rva && a->is_cold == b->is_cold;
+}
+
+/* A method's funclets lie behind it: the runtime, too, tells of all as one. */
+static uint32_t first_of(const struct assembly *assembly, uint32_t index,
+			 const struct clr_method *method)
+{
+	while (index > 0) {
+		const struct clr_method before = clr_image_method(assembly->image, index - 1);
+		if (!is_same(&before, method))
+			break;
+		index--;
+	}
+	return index;
+}
+
+static uint32_t end_of(const struct assembly *assembly, uint32_t index,
+		       const struct clr_method *method)
+{
+	uint32_t end_rva = method->rva + method->size;
+	while (++index < assembly->count) {
+		const struct clr_method next = clr_image_method(assembly->image, index);
+		if (!is_same(&next, method))
+			break;
+		end_rva = next.rva + next.size;
+	}
+	return end_rva;
+}
+
+static bool fill(struct assembly *assembly, uint32_t index, struct symbol *symbol)
+{
+	const struct clr_method there = clr_image_method(assembly->image, index);
+	const uint32_t first = first_of(assembly, index, &there);
+	const struct clr_method method = clr_image_method(assembly->image, first);
+	if (!assembly->names[first])
+		assembly->names[first] = make_name(assembly, first);
+	*symbol = (struct symbol){ .name = assembly->names[first],
+				   .start_svma = method.rva,
+				   .size = end_of(assembly, first, &method) - method.rva,
+				   .is_method = true,
+				   .assembly = component_file(assembly, method.component) };
+	return symbol->name != NULL;
+}
+
+bool assembly_find(struct assembly *assembly, uint64_t svma, struct symbol *symbol)
+{
+	uint32_t index;
+	return svma <= UINT32_MAX && clr_image_find(assembly->image, (uint32_t)svma, &index) &&
+	       index < assembly->count && fill(assembly, index, symbol);
+}
+
+bool assembly_find_name(struct assembly *assembly, const char *name, struct symbol *symbol)
+{
+	for (uint32_t i = 0; i < assembly->count; i++)
+		if (fill(assembly, i, symbol) && strcmp(symbol->name, name) == 0)
+			return true;
+	return false;
+}
