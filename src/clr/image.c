@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "clr/image_internal.h"
 
+#include <elf.h>
 #include <stdlib.h>
 
 enum {
@@ -96,6 +97,35 @@ bool clr_image_rva_of_offset(const struct clr_image *image, uint32_t file_off, u
 bool clr_image_offset_of_rva(const struct clr_image *image, uint32_t rva, uint32_t *file_off)
 {
 	return pe_offset_of_rva(&image->pe, rva, file_off);
+}
+
+bool clr_image_thunks(const struct clr_image *image, uint32_t *rva, uint32_t *size)
+{
+	const struct bytes thunks = r2r_section(image, image->r2r.header, R2R_THUNKS);
+	if (!thunks.size)
+		return false;
+	*size = (uint32_t)thunks.size;
+	return pe_rva_of_offset(&image->pe, (uint32_t)(thunks.data - image->pe.file.data), rva);
+}
+
+uint16_t clr_image_machine(const struct clr_image *image)
+{
+	switch (image->pe.machine) {
+	case PE_I386:
+		return EM_386;
+	case PE_ARM:
+		return EM_ARM;
+	case PE_AMD64:
+		return EM_X86_64;
+	case PE_ARM64:
+		return EM_AARCH64;
+	case PE_RISCV64:
+		return EM_RISCV;
+	case PE_LOONGARCH64:
+		return EM_LOONGARCH;
+	default:
+		return EM_NONE;
+	}
 }
 
 size_t clr_image_component_count(const struct clr_image *image)

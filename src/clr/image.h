@@ -77,6 +77,12 @@ size_t clr_image_method_count(const struct clr_image *image);
 struct clr_method clr_image_method(const struct clr_image *image, uint32_t index);
 bool clr_image_find(const struct clr_image *image, uint32_t rva, uint32_t *index);
 
+/* Where the stubs are through which methods call others before they are bound. False: none. */
+bool clr_image_thunks(const struct clr_image *image, uint32_t *rva, uint32_t *size);
+
+/* The machine of the code, as EM_X86_64; EM_NONE where it is none of ELF's. */
+uint16_t clr_image_machine(const struct clr_image *image);
+
 /* Appends the method as the runtime writes it into its jitdump: "instance void
  * [System.Private.CoreLib] System.Threading.Mutex::ReleaseMutex()[PreJIT]" ("[PreJit-cold]").
  * Returns 0 or STATUS_CORRUPT (a name that says what is known was appended all the same).

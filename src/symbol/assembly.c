@@ -6,7 +6,6 @@
 #include "base/vector.h"
 #include "clr/image.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 /* The file of an assembly whose code a composite image has. */
@@ -17,6 +16,16 @@ struct component {
 	bool was_asked;
 };
 
+/* What a symbol is of: a method with its funclets, or all stubs. */
+struct range {
+	uint32_t start_rva;
+	uint64_t end_rva;
+	uint32_t first;     /* method */
+	uint32_t component; /* THUNKS: of none */
+};
+
+static const uint32_t THUNKS = UINT32_MAX;
+
 struct assembly {
 	struct clr_image *image;
 	struct bytes file;
@@ -26,6 +35,8 @@ struct assembly {
 	struct component *components;
 	size_t component_count;
 	const char **names; /* by method; NULL: not yet made */
+	uint32_t thunks_rva;
+	uint32_t thunks_size;
 	size_t count;
 	struct arena texts;
 	struct sink scratch;
@@ -42,6 +53,8 @@ static int prepare(struct assembly *assembly, const char *path)
 	assembly->component_count = clr_image_component_count(assembly->image);
 	assembly->names = calloc(assembly->count + 1, sizeof(*assembly->names));
 	assembly->components = calloc(assembly->component_count + 1, sizeof(*assembly->components));
+	if (!clr_image_thunks(assembly->image, &assembly->thunks_rva, &assembly->thunks_size))
+		assembly->thunks_size = 0;
 	assembly->folder_size = (size_t)(path_name(path) - path);
 	sink_put(&assembly->path, path, assembly->folder_size);
 	return assembly->names && assembly->components && !sink_failed(&assembly->path)
@@ -92,25 +105,7 @@ void assembly_close(struct assembly *assembly)
 
 uint16_t assembly_machine(const struct assembly *assembly)
 {
-	/* Code for another system than Windows has a machine of its own there: both at once. */
-	enum { PE_OFFSET = 0x3c, LINUX = 0x7b79, AMD64 = 0x8664, ARM64 = 0xaa64 };
-	struct cursor c = cursor_over(assembly->file);
-	(void)cursor_take(&c, PE_OFFSET);
-	const uint32_t header_off = cursor_u32(&c);
-	c = cursor_over(assembly->file);
-	(void)cursor_take(&c, header_off);
-	(void)cursor_u32(&c);
-	const uint16_t machine = cursor_u16(&c);
-	switch (machine) {
-	case AMD64:
-	case AMD64 ^ LINUX:
-		return EM_X86_64;
-	case ARM64:
-	case ARM64 ^ LINUX:
-		return EM_AARCH64;
-	default:
-		return EM_NONE;
-	}
+	return clr_image_machine(assembly->image);
 }
 
 size_t assembly_count(const struct assembly *assembly)
@@ -128,16 +123,73 @@ bool assembly_file_to_svma(const struct assembly *assembly, uint64_t file_off, u
 	return true;
 }
 
-struct bytes assembly_code(const struct assembly *assembly, uint64_t svma, uint64_t size)
+static bool is_same(const struct clr_method *a, const struct clr_method *b)
+{
+	return a->start_rva == b->start_rva && a->is_cold == b->is_cold;
+}
+
+/* A method's funclets lie behind it: the runtime, too, tells of all as one. */
+static uint32_t first_of(const struct assembly *assembly, uint32_t index,
+			 const struct clr_method *method)
+{
+	while (index > 0) {
+		const struct clr_method before = clr_image_method(assembly->image, index - 1);
+		if (!is_same(&before, method))
+			break;
+		index--;
+	}
+	return index;
+}
+
+static uint64_t end_of(const struct assembly *assembly, uint32_t index,
+		       const struct clr_method *method)
+{
+	uint64_t end_rva = (uint64_t)method->rva + method->size;
+	while (++index < assembly->count) {
+		const struct clr_method next = clr_image_method(assembly->image, index);
+		if (!is_same(&next, method))
+			break;
+		const uint64_t next_end = (uint64_t)next.rva + next.size;
+		end_rva = next_end > end_rva ? next_end : end_rva;
+	}
+	return end_rva;
+}
+
+static struct range range_of(const struct assembly *assembly, uint32_t index)
+{
+	const struct clr_method there = clr_image_method(assembly->image, index);
+	const uint32_t first = first_of(assembly, index, &there);
+	const struct clr_method method = clr_image_method(assembly->image, first);
+	return (struct range){ .start_rva = method.rva,
+			       .end_rva = end_of(assembly, first, &method),
+			       .first = first,
+			       .component = method.component };
+}
+
+/* A method, or the stubs. */
+static bool range_at(const struct assembly *assembly, uint32_t rva, struct range *range)
 {
 	uint32_t index;
+	if (clr_image_find(assembly->image, rva, &index) && index < assembly->count) {
+		*range = range_of(assembly, index);
+		return true;
+	}
+	*range = (struct range){ .start_rva = assembly->thunks_rva,
+				 .end_rva = (uint64_t)assembly->thunks_rva + assembly->thunks_size,
+				 .first = THUNKS,
+				 .component = THUNKS };
+	return rva >= range->start_rva && rva < range->end_rva;
+}
+
+struct bytes assembly_code(const struct assembly *assembly, uint64_t svma, uint64_t size)
+{
+	struct range range;
 	uint32_t off;
-	if (svma > UINT32_MAX || !clr_image_find(assembly->image, (uint32_t)svma, &index) ||
+	if (svma > UINT32_MAX || !range_at(assembly, (uint32_t)svma, &range) ||
 	    !clr_image_offset_of_rva(assembly->image, (uint32_t)svma, &off) ||
 	    off >= assembly->file.size)
 		return (struct bytes){ 0 };
-	const struct clr_method method = clr_image_method(assembly->image, index);
-	uint64_t left = method.size - (svma - method.rva);
+	uint64_t left = range.end_rva - svma;
 	left = left < size ? left : size;
 	left = left < assembly->file.size - off ? left : assembly->file.size - off;
 	return (struct bytes){ assembly->file.data + off, (size_t)left };
@@ -199,63 +251,38 @@ static const char *component_file(const struct assembly *assembly, uint32_t inde
 	return index < assembly->component_count ? assembly->components[index].file_name : NULL;
 }
 
-static bool is_same(const struct clr_method *a, const struct clr_method *b)
+static const char *name_of(struct assembly *assembly, uint32_t first)
 {
-	return a->start_rva == b->start_rva && a->is_cold == b->is_cold;
-}
-
-/* A method's funclets lie behind it: the runtime, too, tells of all as one. */
-static uint32_t first_of(const struct assembly *assembly, uint32_t index,
-			 const struct clr_method *method)
-{
-	while (index > 0) {
-		const struct clr_method before = clr_image_method(assembly->image, index - 1);
-		if (!is_same(&before, method))
-			break;
-		index--;
-	}
-	return index;
-}
-
-static uint32_t end_of(const struct assembly *assembly, uint32_t index,
-		       const struct clr_method *method)
-{
-	uint32_t end_rva = method->rva + method->size;
-	while (++index < assembly->count) {
-		const struct clr_method next = clr_image_method(assembly->image, index);
-		if (!is_same(&next, method))
-			break;
-		end_rva = next.rva + next.size;
-	}
-	return end_rva;
-}
-
-static bool fill(struct assembly *assembly, uint32_t index, struct symbol *symbol)
-{
-	const struct clr_method there = clr_image_method(assembly->image, index);
-	const uint32_t first = first_of(assembly, index, &there);
-	const struct clr_method method = clr_image_method(assembly->image, first);
+	if (first == THUNKS)
+		return "stub DelayLoad<METHODCALL>";
 	if (!assembly->names[first])
 		assembly->names[first] = make_name(assembly, first);
-	*symbol = (struct symbol){ .name = assembly->names[first],
-				   .start_svma = method.rva,
-				   .size = end_of(assembly, first, &method) - method.rva,
+	return assembly->names[first];
+}
+
+static bool fill(struct assembly *assembly, const struct range *range, struct symbol *symbol)
+{
+	*symbol = (struct symbol){ .name = name_of(assembly, range->first),
+				   .start_svma = range->start_rva,
+				   .size = range->end_rva - range->start_rva,
 				   .is_method = true,
-				   .assembly = component_file(assembly, method.component) };
+				   .assembly = component_file(assembly, range->component) };
 	return symbol->name != NULL;
 }
 
 bool assembly_find(struct assembly *assembly, uint64_t svma, struct symbol *symbol)
 {
-	uint32_t index;
-	return svma <= UINT32_MAX && clr_image_find(assembly->image, (uint32_t)svma, &index) &&
-	       index < assembly->count && fill(assembly, index, symbol);
+	struct range range;
+	return svma <= UINT32_MAX && range_at(assembly, (uint32_t)svma, &range) &&
+	       fill(assembly, &range, symbol);
 }
 
 bool assembly_find_name(struct assembly *assembly, const char *name, struct symbol *symbol)
 {
-	for (uint32_t i = 0; i < assembly->count; i++)
-		if (fill(assembly, i, symbol) && strcmp(symbol->name, name) == 0)
+	for (uint32_t i = 0; i < assembly->count; i++) {
+		const struct range range = range_of(assembly, i);
+		if (fill(assembly, &range, symbol) && strcmp(symbol->name, name) == 0)
 			return true;
+	}
 	return false;
 }

@@ -186,7 +186,7 @@ def off(program, lister, place):
     path = mappings_of(recording, CORE)[0][3]
     other = place.out / "other.data"
     data = recording.read_bytes()
-    assert data.count(build_id_of(data, path)) > 1
+    assert build_id_of(data, path) in data
     other.write_bytes(data.replace(build_id_of(data, path), bytes(range(20))))
     text = polyperf.run(program, "report", "--format", "csv", "-i", other).stdout
     rows = [row for row in polyperf.read_report(text) if row["object"] == CORE]
@@ -198,7 +198,7 @@ def off(program, lister, place):
 def build_id_of(data, path):
     for kind, _, body in oracle.read_records(data)[0]:
         if kind == oracle.RECORD_MMAP2 and body[64:].split(b"\0")[0].decode() == path:
-            return body[44:64]
+            return body[36:56]
     return b""
 
 

@@ -1,0 +1,306 @@
+/* Symbols of assemblies, alone and in a program that was published as one file. */
+#include "base/sink.h"
+#include "base/status.h"
+#include "clr/build_id.h"
+#include "clr/fixture.h"
+#include "memory_files.h"
+
+#include <elf.h>
+
+static const struct bytes NO_ID = { 0 };
+
+/* In the fixture, code is where it is in memory, but for this. */
+enum { TEXT_RVA_MINUS_OFF = 0x10000, GUARDED_OFF = 0x720, GUARDED_SIZE = 0x57 };
+
+static const char GUARDED[] = "int32 [Shapes] Shapes.Outer::Guarded(int32[],int32)[PreJIT]";
+
+static struct symbol at(const struct symbol_table *table, uint64_t file_off, uint64_t *svma)
+{
+	struct symbol symbol = { 0 };
+	if (symbol_file_to_svma(table, file_off, svma))
+		(void)symbol_find(table, *svma, &symbol);
+	return symbol;
+}
+
+static void test_methods(void **state)
+{
+	(void)state;
+	const struct bytes file = read_fixture(SHAPES);
+	struct memory_files disk = { .count = 1, .entries = { { "/app/a.dll", file } } };
+	const struct symbol_files files = memory_files(&disk);
+	struct symbol_table *table = NULL;
+	assert_true(symbol_may_have_methods(&files, "/app/a.dll"));
+	assert_int_equal(symbol_table_file(&table, &files, "/app/a.dll", NO_ID), STATUS_OK);
+	assert_true(symbol_is_assembly(table));
+	assert_int_equal(symbol_machine(table), EM_X86_64);
+	assert_int_equal(symbol_count(table), 12);
+	/* The body, and both funclets behind it. */
+	for (uint64_t off = GUARDED_OFF; off < GUARDED_OFF + GUARDED_SIZE; off++) {
+		uint64_t svma;
+		const struct symbol symbol = at(table, off, &svma);
+		assert_int_equal(svma, off + TEXT_RVA_MINUS_OFF);
+		assert_string_equal(symbol.name, GUARDED);
+		assert_int_equal(symbol.start_svma, GUARDED_OFF + TEXT_RVA_MINUS_OFF);
+		assert_int_equal(symbol.size, GUARDED_SIZE);
+		assert_true(symbol.is_method);
+		assert_null(symbol.assembly);
+	}
+	struct symbol symbol;
+	assert_false(symbol_find(table, 0x1077f, &symbol));
+	assert_false(symbol_find(table, 0x10000, &symbol));
+	assert_false(symbol_find(table, UINT64_C(0x100010720), &symbol));
+	assert_true(symbol_find_name(table, GUARDED, &symbol));
+	assert_int_equal(symbol.start_svma, GUARDED_OFF + TEXT_RVA_MINUS_OFF);
+	assert_false(symbol_find_name(table, "Guarded", &symbol));
+	const struct bytes code = symbol_code(table, 0x10750, 1000);
+	assert_ptr_equal(code.data, file.data + 0x750);
+	assert_int_equal(code.size, 0x27);
+	assert_int_equal(symbol_code(table, 0x10750, 3).size, 3);
+	assert_int_equal(symbol_code(table, 0x1077f, 1).size, 0);
+	uint64_t svma;
+	assert_false(symbol_file_to_svma(table, UINT64_C(0x100000720), &svma));
+	symbol_table_free(table);
+	assert_int_equal(disk.open_count, 0);
+	free_fixture(file);
+}
+
+static void test_build_id(void **state)
+{
+	(void)state;
+	const struct bytes file = read_fixture(SHAPES);
+	struct memory_files disk = { .count = 1, .entries = { { "/app/a.dll", file } } };
+	const struct symbol_files files = memory_files(&disk);
+	struct symbol_table *table = NULL;
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	assert_true(clr_build_id_of(file, id));
+	const struct bytes build_id = { id, sizeof(id) };
+	assert_int_equal(symbol_table_file(&table, &files, "/app/a.dll", build_id), STATUS_OK);
+	symbol_table_free(table);
+	id[19] ^= 1;
+	assert_int_equal(symbol_table_file(&table, &files, "/app/a.dll", build_id),
+			 STATUS_NOT_FOUND);
+	assert_int_equal(disk.open_count, 0);
+	free_fixture(file);
+}
+
+static void test_without_code(void **state)
+{
+	(void)state;
+	const struct bytes file = read_fixture(SHAPES_IL);
+	const struct bytes none = { (const uint8_t *)"MZ but no more", 14 };
+	struct memory_files disk = {
+		.count = 2, .entries = { { "/app/a.dll", file }, { "/app/b.exe", none } }
+	};
+	const struct symbol_files files = memory_files(&disk);
+	struct symbol_table *table = NULL;
+	struct symbol symbol;
+	assert_int_equal(symbol_table_file(&table, &files, "/app/a.dll", NO_ID), STATUS_OK);
+	assert_int_equal(symbol_count(table), 0);
+	assert_false(symbol_find(table, 0x2050, &symbol));
+	symbol_table_free(table);
+	assert_true(symbol_table_file(&table, &files, "/app/b.exe", NO_ID) < 0);
+	assert_false(symbol_may_have_methods(&files, "/app/c.dll"));
+	assert_int_equal(disk.open_count, 0);
+	free_fixture(file);
+}
+
+/* --- one file --- */
+
+enum { DATA_OFF = 0x1000, DATA_SIZE = 0x100, PLACEHOLDER = 0x40, NEXT_ENTRY = 0x2240 };
+
+static const uint8_t SIGNATURE[] = { 0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38,
+				     0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
+				     0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18,
+				     0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae };
+
+static void put_text(struct sink *out, const char *text)
+{
+	sink_u8(out, (uint8_t)strlen(text));
+	sink_text(out, text);
+}
+
+static void put_entry(struct sink *out, uint64_t off, uint64_t size, uint8_t type, const char *name)
+{
+	sink_u64(out, off);
+	sink_u64(out, size);
+	sink_u64(out, 0); /* as it is, not packed */
+	sink_u8(out, type);
+	put_text(out, name);
+}
+
+/* A program of two segments, and behind it: an assembly without code, one with code, the list. */
+static struct bytes make_single(bool with_offset)
+{
+	const struct bytes il = read_fixture(SHAPES_IL);
+	const struct bytes code = read_fixture(SHAPES);
+	struct sink out = { 0 };
+	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+				    .e_type = ET_DYN,
+				    .e_machine = EM_X86_64,
+				    .e_version = 1,
+				    .e_phoff = sizeof(header),
+				    .e_ehsize = sizeof(header),
+				    .e_phentsize = sizeof(Elf64_Phdr),
+				    .e_phnum = 2 };
+	const Elf64_Phdr text = {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = DATA_OFF, .p_memsz = DATA_OFF
+	};
+	const Elf64_Phdr data = { .p_type = PT_LOAD,
+				  .p_flags = PF_R | PF_W,
+				  .p_offset = DATA_OFF,
+				  .p_vaddr = 2 * DATA_OFF,
+				  .p_filesz = DATA_SIZE,
+				  .p_memsz = DATA_SIZE };
+	sink_put(&out, &header, sizeof(header));
+	sink_put(&out, &text, sizeof(text));
+	sink_put(&out, &data, sizeof(data));
+	sink_zeros(&out, DATA_OFF + PLACEHOLDER - out.size);
+	const uint64_t header_off = NEXT_ENTRY + code.size;
+	sink_u64(&out, with_offset ? header_off : 0);
+	sink_put(&out, SIGNATURE, sizeof(SIGNATURE));
+	sink_zeros(&out, DATA_OFF + DATA_SIZE - out.size);
+	const uint64_t il_off = out.size;
+	sink_put(&out, il.data, il.size);
+	sink_zeros(&out, NEXT_ENTRY - out.size);
+	sink_put(&out, code.data, code.size);
+	sink_u32(&out, 6);
+	sink_u32(&out, 0);
+	sink_u32(&out, 3);
+	put_text(&out, "an-id");
+	sink_zeros(&out, 40);
+	put_entry(&out, NEXT_ENTRY, code.size, 1, "lib/Shapes.dll");
+	put_entry(&out, il_off, il.size, 1, "Plain.dll");
+	put_entry(&out, 0, 8, 3, "a.deps.json");
+	assert_false(sink_failed(&out));
+	free_fixture(il);
+	free_fixture(code);
+	/* Of exact size. */
+	uint8_t *exact = malloc(out.size);
+	assert_non_null(exact);
+	memcpy(exact, out.data, out.size);
+	const struct bytes file = { exact, out.size };
+	sink_clear(&out);
+	return file;
+}
+
+static void test_single_file(void **state)
+{
+	(void)state;
+	const struct bytes file = make_single(true);
+	struct memory_files disk = { .count = 1, .entries = { { "/app/a", file } } };
+	const struct symbol_files files = memory_files(&disk);
+	struct symbol_table *table = NULL;
+	uint64_t svma;
+	assert_true(symbol_may_have_methods(&files, "/app/a"));
+	assert_int_equal(symbol_table_file(&table, &files, "/app/a", NO_ID), STATUS_OK);
+	assert_false(symbol_is_assembly(table));
+	const struct symbol symbol = at(table, NEXT_ENTRY + GUARDED_OFF + 0x40, &svma);
+	assert_string_equal(symbol.name, GUARDED);
+	assert_string_equal(symbol.assembly, "Shapes.dll");
+	assert_true(symbol.is_method);
+	assert_int_equal(svma - symbol.start_svma, 0x40);
+	assert_int_equal(symbol.size, GUARDED_SIZE);
+	const struct bytes code = symbol_code(table, symbol.start_svma, symbol.size);
+	assert_ptr_equal(code.data, file.data + NEXT_ENTRY + GUARDED_OFF);
+	assert_int_equal(code.size, GUARDED_SIZE);
+	/* No code, between both, what is no assembly, the program itself. */
+	assert_null(at(table, DATA_OFF + DATA_SIZE + 0x300, &svma).name);
+	assert_false(symbol_file_to_svma(table, NEXT_ENTRY - 1, &svma));
+	assert_false(symbol_file_to_svma(table, file.size - 1, &svma));
+	assert_true(symbol_file_to_svma(table, 0x100, &svma));
+	assert_int_equal(svma, 0x100);
+	assert_null(at(table, 0x100, &svma).name);
+	symbol_table_free(table);
+	assert_int_equal(disk.open_count, 0);
+	free_fixture(file);
+}
+
+/* The host as it is shipped, before anything was put behind it; and without anything. */
+static void test_no_bundle(void **state)
+{
+	(void)state;
+	const struct bytes unset = make_single(false);
+	const struct bytes whole = make_single(true);
+	const struct bytes host = { whole.data, DATA_OFF + DATA_SIZE };
+	struct memory_files disk = { .count = 2,
+				     .entries = { { "/app/a", unset }, { "/app/b", host } } };
+	const struct symbol_files files = memory_files(&disk);
+	assert_false(symbol_may_have_methods(&files, "/app/a"));
+	assert_false(symbol_may_have_methods(&files, "/app/b"));
+	for (size_t i = 0; i < disk.count; i++) {
+		struct symbol_table *table = NULL;
+		uint64_t svma;
+		assert_int_equal(symbol_table_file(&table, &files, disk.entries[i].path, NO_ID),
+				 STATUS_OK);
+		assert_false(symbol_file_to_svma(table, NEXT_ENTRY + GUARDED_OFF, &svma));
+		symbol_table_free(table);
+	}
+	assert_int_equal(disk.open_count, 0);
+	free_fixture(unset);
+	free_fixture(whole);
+}
+
+static void use(struct bytes file)
+{
+	struct memory_files disk = { .count = 1, .entries = { { "/app/a", file } } };
+	const struct symbol_files files = memory_files(&disk);
+	struct symbol_table *table;
+	if (symbol_table_file(&table, &files, "/app/a", NO_ID) == STATUS_OK) {
+		for (uint64_t off = 0; off < file.size; off += 64) {
+			uint64_t svma;
+			const struct symbol symbol = at(table, off, &svma);
+			if (symbol.name)
+				assert_true(svma - symbol.start_svma < symbol.size);
+		}
+		symbol_table_free(table);
+	}
+	assert_int_equal(disk.open_count, 0);
+}
+
+/* Of the list, and of the place that leads to it: the rest is the readers' of ELF and assemblies.
+ */
+static void test_every_change(void **state)
+{
+	(void)state;
+	struct bytes file = make_single(true);
+	uint8_t *bytes = (uint8_t *)(uintptr_t)file.data;
+	const size_t list_off = file.size - 150;
+	for (size_t i = DATA_OFF + PLACEHOLDER; i < file.size;
+	     i = i == DATA_OFF + PLACEHOLDER + 48 ? list_off : i + 1) {
+		const uint8_t before = bytes[i];
+		for (unsigned change = 0; change < 3; change++) {
+			bytes[i] = (uint8_t)(change == 0   ? before ^ 0x80
+					     : change == 1 ? before + 1
+							   : 0xff);
+			use(file);
+		}
+		bytes[i] = before;
+	}
+	free_fixture(file);
+}
+
+static void test_every_truncation(void **state)
+{
+	(void)state;
+	struct bytes file = make_single(true);
+	const size_t list_off = file.size - 160;
+	for (size_t size = list_off; size < file.size; size++) {
+		uint8_t *exact = malloc(size);
+		assert_non_null(exact);
+		memcpy(exact, file.data, size);
+		use((struct bytes){ exact, size });
+		free(exact);
+	}
+	free_fixture(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_methods),          cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_without_code),     cmocka_unit_test(test_single_file),
+		cmocka_unit_test(test_no_bundle),        cmocka_unit_test(test_every_change),
+		cmocka_unit_test(test_every_truncation),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
