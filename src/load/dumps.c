@@ -283,6 +283,23 @@ static uint64_t name_key(struct load *load, uint32_t pid, const char *path)
 	return ((uint64_t)pid << 32) | (intern_text(&load->strings, base_name(path)) + 1u);
 }
 
+/* CLR reserves a range of addresses for its code, in which others' may lie as well. */
+static void mark_clr_code(struct process *process)
+{
+	process->clr_start_avma = UINT64_MAX;
+	process->clr_end_avma = 0;
+	for (size_t i = 0; i < process->told.count; i++) {
+		const struct address_entry *entry = &process->told.items[i];
+		const uint64_t room = UINT64_MAX - entry->start_avma;
+		const uint64_t end_avma =
+		    entry->start_avma + (entry->size < room ? entry->size : room);
+		if (entry->start_avma < process->clr_start_avma)
+			process->clr_start_avma = entry->start_avma;
+		if (end_avma > process->clr_end_avma)
+			process->clr_end_avma = end_avma;
+	}
+}
+
 static int read_dump(struct load *load, const char *path, uint32_t pid, struct bytes bytes)
 {
 	struct dump dump = { .load = load, .path = path, .pid = pid };
@@ -320,6 +337,10 @@ static int read_dump(struct load *load, const char *path, uint32_t pid, struct b
 	const struct name_evidence evidence = { .is_jitdump = true,
 						.is_v8_pad = dump.reader.is_v8_pad };
 	load_guess_runtime(load, dump.source, first_code, &evidence);
+	const struct source *source = &load->sources.items[dump.source];
+	if (process && process->told.count && source->runtime == RUNTIME_DOTNET &&
+	    !source->torn_offset)
+		mark_clr_code(process);
 	return got < 0 ? got : 0;
 }
 

@@ -135,6 +135,11 @@ struct process {
 	uint64_t first_code_ns;      /* with keep_code: of all that has a time; 0: nothing has */
 	struct address_index loaded; /* what its dumps told of, by where the last one starts */
 	VECTOR(struct address_entry) told; /* all that, with what was replaced since */
+	/* Between these CLR keeps code, and tells of all methods in it, but not of all stubs; equal
+	 * where this is another runtime, or its dump is not whole.
+	 */
+	uint64_t clr_start_avma;
+	uint64_t clr_end_avma;
 };
 
 struct resolved {
@@ -227,6 +232,7 @@ struct load {
 	struct idmap inlined_functions; /* by name (string) and the function around: id + 1 */
 	struct address_index kernel_functions;  /* by symbol start + 1 */
 	struct address_index unknown_functions; /* by object + 1 */
+	uint32_t untold_stub;                   /* id + 1; 0: not yet made */
 	VECTOR(uint64_t) frame_load_ns;         /* by frame id: when early code was announced */
 	struct origins origins;                 /* of the profile that was filled last */
 	VECTOR(struct os_file) source_files;

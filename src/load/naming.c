@@ -344,11 +344,50 @@ static const char *mapped_reason(const struct object *object)
 					     : "the assembly has no code that was compiled ahead";
 }
 
+/* What is in CLR's own memory for code, and is no method: those were all told of. */
+static bool is_untold_stub(const struct load *load, const struct address *address, uint32_t object)
+{
+	static const char doubly_mapped[] = "/memfd:doublemapper";
+	const struct process *process = load_process_find(load, address->pid);
+	if (!process || process->clr_start_avma == process->clr_end_avma)
+		return false;
+	const char *path = intern_get(&load->strings, load->objects.items[object].path);
+	return strncmp(path, doubly_mapped, sizeof(doubly_mapped) - 1) == 0 ||
+	       (address->avma >= process->clr_start_avma && address->avma < process->clr_end_avma);
+}
+
+static uint32_t untold_stub(struct load *load)
+{
+	static const char name[] = "[unannounced]";
+	if (load->untold_stub)
+		return load->untold_stub - 1;
+	const struct profile_function function = {
+		.name = profile_intern(load, name),
+		.raw_name = profile_intern(load, name),
+		.object = profile_intern(load, "[jit]"),
+		.runtime = profile_intern(load, runtime_name(RUNTIME_DOTNET)),
+		.tier = profile_intern(load, "stub"),
+	};
+	const uint32_t id = put_function(load, &function, &(struct origin){ 0 });
+	if (id != INTERN_NONE)
+		load->untold_stub = id + 1;
+	return id;
+}
+
 void naming_unknown_in(struct load *load, const struct address *address, uint32_t object_id,
 		       struct profile_frame *frame)
 {
 	const struct object *object = &load->objects.items[object_id];
 	char text[160];
+	if (object->kind == OBJECT_ANONYMOUS && is_untold_stub(load, address, object_id)) {
+		frame->function = untold_stub(load);
+		frame->trust = PROFILE_UNTIMED;
+		frame->reason =
+		    profile_intern(load, "the runtime tells of all methods, not of all stubs");
+		frame->object_path = naming_path(load, object->path);
+		frame->is_jit = true;
+		return;
+	}
 	if (object->kind == OBJECT_ANONYMOUS) {
 		anonymous_reason(load, address->pid, text, sizeof(text));
 		frame->is_jit = true;
@@ -439,4 +478,5 @@ void naming_clear(struct load *load)
 	idmap_clear(&load->inlined_functions);
 	address_index_clear(&load->kernel_functions);
 	address_index_clear(&load->unknown_functions);
+	load->untold_stub = 0;
 }

@@ -25,7 +25,10 @@ uint32_t naming_of_kernel(struct load *load, const struct symbol *symbol, const 
 void naming_unknown(struct load *load, uint32_t object, const char *reason,
 		    struct profile_frame *frame);
 
-/* The same for an address in a mapping: works out why nobody knows its name. */
+/* The same for an address in a mapping: works out why nobody knows its name. A stub of CLR that is
+ * told of nowhere is named so, as all of that kind: call counting stubs, and with W^X helpers of
+ * precompiled code, which are told of where they were written and not where they run.
+ */
 void naming_unknown_in(struct load *load, const struct address *address, uint32_t object,
 		       struct profile_frame *frame);
 

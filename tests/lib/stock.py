@@ -16,7 +16,8 @@ Frame = collections.namedtuple("Frame", "name offset dso trust", defaults=(None,
 
 HEAD = re.compile(r"\s*(-?\d+)\s+(\d+)\.(\d{9}):\s+(\S+?):(?:\s+(\S.*)?)?$")
 NAMED = re.compile(r"\s*[0-9a-f]+ (.*)\+0x([0-9a-f]+) \((.*)\)(?: (\w+))?$")
-UNNAMED = re.compile(r"\s*[0-9a-f]+ (\[unknown\]) \((.*)\)(?: (\w+))?$")
+# Stubs of .NET that are told of nowhere have a name in polyperf, and no symbol that perf could find.
+UNNAMED = re.compile(r"\s*[0-9a-f]+ \[(?:unknown|unannounced)\] \((.*)\)(?: (\w+))?$")
 UNKNOWN = "[unknown]"
 FIELDS = "tid,time,event,ip,sym,symoff,dso"
 
@@ -28,7 +29,7 @@ def read_frame(line):
     found = UNNAMED.match(line)
     if not found:
         polyperf.fail(f"no frame: {line!r}")
-    return Frame(found[1], None, found[2], found[3])
+    return Frame(UNKNOWN, None, found[1], found[2])
 
 
 def read_script(text):

@@ -86,6 +86,43 @@ static void jitdump_is_exact_in_time(void **state)
 	sink_clear(&dump);
 }
 
+/* CLR tells of all methods, not of all stubs: not of those in its own memory, wherever that is, nor
+ * in what lies among its methods; but where the dump is torn, it may have been a method.
+ */
+static void check_untold(const char *name, size_t lost_bytes, const char *expected)
+{
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	recording_mmap(&r, PID, 3, 0x30000, 0x1000, "//anon");
+	recording_mmap(&r, PID, 3, 0x40000, 0x1000, "/memfd:doublemapper (deleted)");
+	at(&r, BASE + 10 * MS, 0x10010);
+	at(&r, BASE + 11 * MS, 0x10800);
+	at(&r, BASE + 12 * MS, 0x30010);
+	at(&r, BASE + 13 * MS, 0x40010);
+	recording_finish(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE, 0x10000, 0x100, name);
+	dump_load(&dump, PID, BASE, 0x11000, 0x100, name);
+	const struct bytes all = sink_bytes(&dump);
+	recording_file(&r, "jit-4000001.dump", (struct bytes){ all.data, all.size - lost_bytes });
+	check(&r, &plain, expected);
+	sink_clear(&dump);
+}
+
+static void stubs_of_clr_may_be_told_of_nowhere(void **state)
+{
+	(void)state;
+	check_untold("int32 [App] Program::Run(int32)[Optimized]", 0,
+		     "Program.Run(int) exact\n[unannounced] untimed\n[unknown] unknown\n"
+		     "[unannounced] untimed\n");
+	check_untold("int32 [App] Program::Run(int32)[Optimized]", 1,
+		     "Program.Run(int) exact\n[unknown] unknown\n[unknown] unknown\n"
+		     "[unknown] unknown\n");
+	check_untold("run", 0,
+		     "run exact\n[unknown] unknown\n[unknown] unknown\n[unknown] unknown\n");
+}
+
 /* Samplers stamp before they capture, and runtimes tell late. */
 static void late_records_are_early_samples(void **state)
 {
@@ -520,6 +557,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jitdump_is_exact_in_time),
+		cmocka_unit_test(stubs_of_clr_may_be_told_of_nowhere),
 		cmocka_unit_test(late_records_are_early_samples),
 		cmocka_unit_test(moved_code_is_found_where_it_was),
 		cmocka_unit_test(untimed_map_says_what_it_cannot_know),

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Programs of .NET, each recorded: are samples in managed code named, whatever the runtime is told to do?
+
+    dotnet_test.py POLYPERF CASE
+
+matrix: the workload with ReadyToRun, tiers, PGO and W^X on and off, so that each pair of settings is met once;
+all 16 with $POLYPERF_DOTNET_ALL. web: an ASP.NET Core server under load. roslyn: a compiler. build: `dotnet build`
+of a console project. runtime-8, runtime-9: the workload on older runtimes. stacks-fp, stacks-dwarf: managed
+frames between native ones, to the start of the thread.
+
+Managed is what tests/lib/managed.py finds by mappings alone; 99 of 100 such samples must have a name. Shares of
+alpha, beta and gamma must be the program's own within 5 points. Exit code 77: there is no .NET, or no runtime.
+"""
+import collections
+import http.client
+import itertools
+import os
+import pathlib
+import re
+import signal
+import sys
+import threading
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lib"))
+import dotnet  # noqa: E402
+import live  # noqa: E402
+import managed  # noqa: E402
+import polyperf  # noqa: E402
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+SWITCHES = ("DOTNET_ReadyToRun", "DOTNET_TieredCompilation", "DOTNET_TieredPGO", "DOTNET_EnableWriteXorExecute")
+# Whichever two are taken of the four, each of their four combinations is in a row.
+PAIRWISE = ("1111", "1000", "0100", "0010", "0001")
+RUNTIMES = {"runtime-8": "net8.0", "runtime-9": "net9.0"}
+WHOLE_STACKS = 90.0  # percent
+
+
+def settings():
+    """Rows of the matrix."""
+    assert all({(row[i], row[j]) for row in PAIRWISE} == set(itertools.product("01", "01"))
+               for i, j in itertools.combinations(range(len(SWITCHES)), 2)), "a pair is missing"
+    rows = map("".join, itertools.product("10", repeat=4)) if os.environ.get("POLYPERF_DOTNET_ALL") else PAIRWISE
+    return [dict(zip(SWITCHES, row)) for row in rows]
+
+
+def matrix(place):
+    work = dotnet.build(place.root / "built", "Work.cs", "work.csproj")
+    program, _ = dotnet.sdk()
+    faults = []
+    for row in settings():
+        title = " ".join(f"{name.removeprefix('DOTNET_')}={value}" for name, value in row.items())
+        print(title)
+        place.environment.update(row)
+        recording, printed = place.record(PROGRAM, [program, work, "1"], "-q", "-F", "4999", "-g", "fp")
+        faults += [f"{title}: {fault}" for fault in (
+            *live.workload_faults(PROGRAM, recording, printed), *managed.naming_faults(PROGRAM, recording),
+            *live.left_behind(place, live.recorded_pids(recording)))]
+    return faults
+
+
+def ask(address, end, counts):
+    """Requests one after the other, until `end` is set."""
+    host, port = re.match(r"http://([^:]+):(\d+)", address).groups()
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    while not end.is_set():
+        for method, path, body in (("GET", "/", None), ("GET", "/squares/300", None),
+                                   ("POST", "/turned", "some words to turn " * 50), ("GET", "/nowhere", None)):
+            connection.request(method, path, body)
+            connection.getresponse().read()
+            counts.append(1)
+    connection.close()
+
+
+def under_load(recorder, seconds):
+    """Clients until the server has spent so much time; then it is told to end."""
+    address = recorder.stdout.readline()
+    server = live.child_of(recorder.pid, "dotnet")
+    end, counts = threading.Event(), []
+    clients = [threading.Thread(target=ask, args=(address, end, counts)) for _ in range(2)]
+    for client in clients:
+        client.start()
+    try:
+        live.let_run(recorder, server, seconds)
+    finally:
+        end.set()
+        for client in clients:
+            client.join()
+        os.kill(server, signal.SIGTERM)
+    _, said = recorder.communicate(timeout=120)
+    print(f"{len(counts)} requests; {said.strip()}")
+    return [] if recorder.returncode == 0 and len(counts) > 100 else [f"exit {recorder.returncode}, {len(counts)} requests"]
+
+
+def web(place):
+    server = dotnet.build(place.root / "built", "Web.cs", "web.csproj")
+    program, _ = dotnet.sdk()
+    recording = place.out / "recording.data"
+    recorder = place.start(PROGRAM, "record", "-q", "--interpreters", "off", "-F", "1999", "-g", "fp", "-o", recording,
+                           "--", program, server)
+    return [*under_load(recorder, 2.5), *managed.naming_faults(PROGRAM, recording, minimum=1000),
+            *names_faults(recording, ("Microsoft.AspNetCore.", "System.Text.Json.", "Squares"))]
+
+
+def names_faults(recording, wanted):
+    """Each of these is in the name of some function of the report, or of a caller."""
+    text = polyperf.run(PROGRAM, "report", "--children", "--format", "csv", "-i", recording).stdout
+    rows = polyperf.read_report(text, polyperf.CHILDREN_HEADER)
+    return [f"no function of {name}" for name in wanted if not any(name in row["symbol"] for row in rows)]
+
+
+def roslyn(place):
+    command = dotnet.compiler_command(place.root, 60)
+    recording, _ = place.record(PROGRAM, command, "-q", "-F", "999", "-g", "fp")
+    return [*managed.naming_faults(PROGRAM, recording, minimum=1000),
+            *names_faults(recording, ("Microsoft.CodeAnalysis.CSharp.",))]
+
+
+def build(place):
+    project = place.root / "console"
+    command = dotnet.project_to_build(project)
+    place.environment.update(dotnet.QUIET)
+    recording, _ = place.record(PROGRAM, command, "-q", "-F", "499", "-g", "fp", cwd=project)
+    return [*managed.naming_faults(PROGRAM, recording, minimum=1000),
+            *names_faults(recording, ("Microsoft.Build.", "Microsoft.CodeAnalysis."))]
+
+
+def older(place, framework):
+    work = dotnet.publish(place.root / "built", framework)
+    recording, printed = place.record(PROGRAM, [work, "1"], "-q", "-F", "4999", "-g", "fp")
+    return [*live.workload_faults(PROGRAM, recording, printed), *managed.naming_faults(PROGRAM, recording),
+            *live.left_behind(place, live.recorded_pids(recording))]
+
+
+CASES = {"matrix": matrix, "web": web, "roslyn": roslyn, "build": build,
+         **{name: lambda place, framework=framework: older(place, framework) for name, framework in RUNTIMES.items()}}
+
+
+def main():
+    reason = live.why_no_sampling()
+    if reason:
+        polyperf.skip(reason)
+    with live.place() as place:
+        faults = CASES[sys.argv[2]](place)
+    if faults:
+        polyperf.fail(*faults)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[2] not in CASES:
+        sys.exit(f"{__doc__}\ncases: {' '.join(CASES)}")
+    main()
