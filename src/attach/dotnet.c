@@ -337,6 +337,9 @@ static int begin_dump(struct attachment *a, const struct attach_options *options
 		return explain(a, &failure, report);
 	d->has_begun = true;
 	find_map(&a->target, report->map);
+	if (*report->map && directory)
+		(void)snprintf(report->map, sizeof(report->map), "%.*s/perf-%d.map", PATH_MAX - 32,
+			       directory, a->target.own_pid);
 	if (*report->map || (attach_target_refresh(&a->target) == 0 && *a->target.dump))
 		return 0;
 	return attach_fail(report, STATUS_IO, "process %d cannot make a dump in %s, as it sees it",

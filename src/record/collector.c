@@ -205,6 +205,11 @@ void collector_mapping(struct collector *c, pid_t pid, const struct collector_ma
 	send(c, message, mapping->path);
 }
 
+void collector_map_file(struct collector *c, pid_t pid, const char *path)
+{
+	send(c, (struct message){ MESSAGE_MAP, .pid = pid }, path);
+}
+
 static void stop_thread(struct collector *c)
 {
 	if (!c->is_running)

@@ -15,7 +15,7 @@
  * map only it reads the code that each line speaks of (map_code.h). Facts of a process
  * that die with it (NSpid, root, executable) are read at first sight.
  *
- * collector_process(), _exec(), _mapping() and _exit() are called by the thread
+ * collector_process(), _exec(), _mapping(), _map_file() and _exit() are called by the thread
  * that drains the rings; they only put a message into a queue and return. All
  * others are called by one thread, after the last of those. Members written:
  * docs/formats/recording.md.
@@ -73,6 +73,11 @@ struct collector_mapping {
 
 void collector_mapping(struct collector *collector, pid_t pid,
 		       const struct collector_mapping *mapping);
+
+/* A perf map that the process writes, as it sees it, where it is not in one of the places that all
+ * are looked for in.
+ */
+void collector_map_file(struct collector *collector, pid_t pid, const char *path);
 
 /* What about.json says beyond what the collector knows itself. Any may be NULL. */
 struct collector_about {

@@ -109,7 +109,8 @@ uint32_t collector_find_owner(const struct collector *c, uint32_t directory, uin
 	for (size_t i = c->processes.count; i-- > 0;) {
 		const struct process *process = &c->processes.items[i];
 		if (!process->is_plain && process_number(process) == number &&
-		    (process->maps_directory == directory || directory == c->private_directory))
+		    (process->maps_directory == directory || process->told_directory == directory ||
+		     directory == c->private_directory))
 			return (uint32_t)i;
 	}
 	return COLLECTOR_NONE;
@@ -231,6 +232,22 @@ static uint32_t open_parent(struct collector *c, const struct process *process, 
 	*name = slash + 1;
 	const int fd = collector_open_as(process, parent, O_PATH | O_DIRECTORY);
 	return fd < 0 ? COLLECTOR_NONE : collector_add_directory(c, fd);
+}
+
+void collector_open_told_map(struct collector *c, const struct message *message, const char *path)
+{
+	const char *name;
+	const uint32_t index = collector_add_process(c, message->pid, message->time_ns);
+	if (index == COLLECTOR_NONE)
+		return;
+	const uint32_t directory = open_parent(c, &c->processes.items[index], path, &name);
+	if (directory == COLLECTOR_NONE)
+		return;
+	struct process *process = &c->processes.items[index];
+	process->told_directory = directory;
+	c->process_changes++;
+	collector_watch_directory(c, directory);
+	collector_open_map(c, directory, process_number(process));
 }
 
 /* Reaches the mapped file itself, also when its name is gone. For the privileged. */

@@ -78,12 +78,13 @@ struct process {
 	    numbers[COLLECTOR_NAMESPACE_DEPTH]; /* the PID in each namespace, outermost first */
 	int root_fd;                            /* O_PATH; owned; -1 where is_plain */
 	uint32_t maps_directory;
+	uint32_t told_directory;    /* by collector_map_file(); else COLLECTOR_NONE */
 	uint32_t current_directory; /* of a Node; else COLLECTOR_NONE */
 	const char *executable;
 	bool has_dump;
 };
 
-enum message_kind { MESSAGE_PROCESS, MESSAGE_EXEC, MESSAGE_EXIT, MESSAGE_MAPPING };
+enum message_kind { MESSAGE_PROCESS, MESSAGE_EXEC, MESSAGE_EXIT, MESSAGE_MAPPING, MESSAGE_MAP };
 
 struct message {
 	enum message_kind kind;
@@ -173,6 +174,8 @@ uint32_t collector_find_owner(const struct collector *c, uint32_t directory, uin
 /* Follows `perf-N.map` of the directory, if it is there and this file not followed yet. */
 void collector_open_map(struct collector *c, uint32_t directory, uint32_t number);
 void collector_check_map(struct collector *c, struct map *map, uint64_t now_ns);
+/* Follows the map at a path that we were told of. */
+void collector_open_told_map(struct collector *c, const struct message *message, const char *path);
 void collector_open_dump(struct collector *c, const struct message *message, const char *path);
 void collector_retry_dumps(struct collector *c, uint64_t now_ns);
 bool collector_holds_dump(const struct collector *c, dev_t device, ino_t inode);

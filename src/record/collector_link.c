@@ -163,6 +163,7 @@ static bool may_be_of(const struct collector *c, const struct map *map,
 	if (process_number(process) != map->number)
 		return false;
 	return map->directory == process->maps_directory ||
+	       map->directory == process->told_directory ||
 	       map->directory == c->private_directory ||
 	       (process->is_plain && map->directory == c->tmpdir_directory);
 }

@@ -46,6 +46,8 @@ static void search_maps(struct collector *c)
 		collector_open_map(c, process.maps_directory, process_number(&process));
 		if (c->private_directory != COLLECTOR_NONE)
 			collector_open_map(c, c->private_directory, process_number(&process));
+		if (process.told_directory != COLLECTOR_NONE)
+			collector_open_map(c, process.told_directory, process_number(&process));
 	}
 }
 
@@ -133,6 +135,10 @@ static void on_message(struct collector *c, const struct message *message)
 		index = collector_find_process(c, message->pid);
 		if (index != COLLECTOR_NONE && c->processes.items[index].end_ns == 0)
 			c->processes.items[index].end_ns = message->time_ns ? message->time_ns : 1;
+		return;
+	case MESSAGE_MAP:
+		collector_open_told_map(c, message,
+					(const char *)c->current.paths.data + message->path_off);
 		return;
 	case MESSAGE_MAPPING:
 		collector_open_dump(c, message,

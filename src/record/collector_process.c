@@ -75,6 +75,7 @@ uint32_t collector_add_process(struct collector *c, pid_t pid, uint64_t time_ns)
 		.root_fd = -1,
 		.is_plain = true,
 		.maps_directory = c->tmp_directory,
+		.told_directory = COLLECTOR_NONE,
 		.current_directory = COLLECTOR_NONE,
 		.executable = "",
 	};

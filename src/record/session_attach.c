@@ -60,6 +60,8 @@ static void attach_to(struct session *s, struct attached *attached)
 		say_detail(&s->say, "%s: process %d tells of its code already", report.runtime,
 			   attached->pid);
 	} else {
+		if (*report.map)
+			collector_map_file(s->collector, attached->pid, report.map);
 		say_note(&s->say, "%s: process %d tells of its code while it is recorded",
 			 report.runtime, attached->pid);
 	}
