@@ -108,11 +108,14 @@ static void put_files(const struct collector *c, struct sink *out)
 		char path[64];
 		if (map->process == COLLECTOR_NONE || !map->member)
 			continue;
-		const char *where = map->directory == c->private_directory  ? ""
+		const struct process *process = &c->processes.items[map->process];
+		const bool is_ours = map->directory == c->private_directory ||
+				     map->directory == process->told_directory;
+		const char *where = is_ours                                 ? ""
 				    : map->directory == c->tmpdir_directory ? "$TMPDIR/"
 									    : "/tmp/";
 		(void)snprintf(path, sizeof(path), "%sperf-%u.map", where, map->number);
-		put_file(out, &written, map->member, c->processes.items[map->process].pid, path);
+		put_file(out, &written, map->member, process->pid, path);
 	}
 	sink_text(out, written ? "\n  ]" : "]");
 }

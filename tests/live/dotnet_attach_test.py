@@ -38,6 +38,8 @@ def build(place):
     shutil.copy(WORKLOADS / "work.csproj", built)
     runtime_test.compile_to(place, program, "build", "-nologo", "-nodeReuse:false", "-v", "q", "-c", "Release",
                             "-p:UseSharedCompilation=false", "-o", "out", "work.csproj")
+    for path in place.tmp.iterdir():  # of the build
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return [program, built / "out" / "work.dll"]
 
 
@@ -202,7 +204,7 @@ def container(program, place, command):
 
 
 def main():
-    program = sys.argv[1]
+    program = pathlib.Path(sys.argv[1]).resolve()
     if reason := live.why_no_sampling():
         polyperf.skip(reason)
     faults = []
@@ -212,7 +214,8 @@ def main():
             found = case(program, place, command)
             print(f"{case.__name__}: {len(found)} faults")
             faults += [f"{case.__name__}: {fault}" for fault in found]
-    polyperf.finish(faults)
+    if faults:
+        polyperf.fail(*faults)
 
 
 if __name__ == "__main__":
