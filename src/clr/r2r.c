@@ -127,6 +127,16 @@ static int read_methods(struct clr_image *image, struct bytes header, uint32_t c
 	return 0;
 }
 
+/* Whether a token of that module is one of the assembly's, or of the component that is told. */
+static bool is_of_image(const struct clr_image *image, const struct r2r_module *module)
+{
+	const struct r2r *r2r = &image->r2r;
+	if (!image->identity.is_composite)
+		return module->metadata == &image->metadata;
+	return module->component < r2r->component_count &&
+	       r2r->components[module->component].name.data == module->name.data;
+}
+
 /* Signatures are read only as far as it takes to find what stands behind them. Those of a whole
  * table are no longer than it, unless entries share bytes in order to be expensive.
  */
@@ -152,10 +162,12 @@ static int read_instances(struct clr_image *image)
 			return STATUS_CORRUPT;
 		steps -= used;
 		if (is_read)
-			enter_method(r2r, &c,
-				     (struct r2r_code){ .token = instance.token,
-							.component = instance.module.component,
-							.instance_off = off });
+			enter_method(
+			    r2r, &c,
+			    (struct r2r_code){
+				.token = is_of_image(image, &instance.module) ? instance.token : 0,
+				.component = instance.module.component,
+				.instance_off = off });
 	}
 	return status;
 }

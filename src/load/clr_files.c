@@ -159,6 +159,16 @@ struct clr_assembly *clr_assembly_at(struct load *load, const char *path)
 	return assembly_of(load, path, NULL, "");
 }
 
+struct clr_assembly *clr_component(struct load *load, const struct clr_assembly *image,
+				   struct bytes name)
+{
+	struct sink file = { 0 };
+	sink_put(&file, name.data, name.size);
+	sink_text(&file, ".dll");
+	const char *path = intern_get(&load->strings, image->path);
+	return clr_assembly_at(load, beside(load, path, interned(load, &file)));
+}
+
 struct clr_assembly *clr_assembly_of(struct load *load, struct clr_process *process,
 				     uint64_t module_id)
 {

@@ -153,6 +153,9 @@ uint32_t clr_name_of(struct load *load, struct clr_process *process, uint64_t me
 struct clr_assembly *clr_assembly_of(struct load *load, struct clr_process *process,
 				     uint64_t module_id);
 struct clr_assembly *clr_assembly_at(struct load *load, const char *path);
+/* The assembly of that name beside a composite image. */
+struct clr_assembly *clr_component(struct load *load, const struct clr_assembly *image,
+				   struct bytes name);
 void clr_assemblies_close(struct clr *clr);
 
 struct clr_source_line {

@@ -114,6 +114,19 @@ static void put_spots(struct clr_work *work, struct clr_spot *spots, uint32_t co
 	free(spots);
 }
 
+/* The assembly that a method's token and lines are of: itself, or a component of a composite image.
+ */
+static struct clr_assembly *assembly_of_method(struct load *load, struct clr_assembly *image,
+					       const struct clr_method *method)
+{
+	struct clr_identity identity;
+	clr_image_identity(image->image, &identity);
+	if (!identity.is_composite)
+		return image;
+	return clr_component(load, image,
+			     clr_image_component_name(image->image, method->component));
+}
+
 /* Code that was compiled ahead has its map in its file. */
 static void make_from_image(struct clr_work *work, uint32_t method)
 {
@@ -122,6 +135,7 @@ static void make_from_image(struct clr_work *work, uint32_t method)
 	uint32_t count;
 	work->process = NULL;
 	struct clr_spot *spots = spots_of_image(work->assembly->image, method, &count);
+	work->assembly = assembly_of_method(work->load, work->assembly, &what);
 	if (spots)
 		put_spots(work, spots, count, place);
 }
@@ -265,8 +279,7 @@ bool clr_line_of_object(struct load *load, uint32_t object, uint32_t rva,
 	uint32_t method;
 	const char *path = intern_get(&load->strings, load->objects.items[object].path);
 	struct clr_assembly *assembly = clr_assembly_at(load, path);
-	if (!assembly || !assembly->image || !assembly->pdb ||
-	    !clr_image_find(assembly->image, rva, &method))
+	if (!assembly || !assembly->image || !clr_image_find(assembly->image, rva, &method))
 		return false;
 	const struct clr_method what = clr_image_method(assembly->image, method);
 	struct clr_il_map map = { 0 };
@@ -277,6 +290,7 @@ bool clr_line_of_object(struct load *load, uint32_t object, uint32_t rva,
 			    map.items.items[i].il_off != CLR_IL_NONE)
 				best = &map.items.items[i];
 	struct clr_source_line line;
+	assembly = assembly_of_method(load, assembly, &what);
 	const bool found =
 	    best && clr_source_line(load, assembly, what.token, il_of(best->il_off), &line);
 	vector_clear(&map.items);
