@@ -38,7 +38,7 @@ static bool split_stub(struct bytes raw, struct name_parts *parts, struct sink *
 		return false;
 	parts->runtime = RUNTIME_DOTNET;
 	parts->tier = "stub";
-	put(human, text);
+	put_clr_stub(human, text);
 	return true;
 }
 

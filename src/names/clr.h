@@ -72,6 +72,9 @@ bool clr_made_of(const struct clr_path *path, struct bytes method, struct clr_ma
 /* The part's name, then as many of the path's arguments as it has. */
 bool put_clr_part(struct clr_printer *p, struct clr_path *path, const struct clr_part *part);
 
+/* clr_stub.c: a stub's kind, or `text` where it is of none that is known. */
+void put_clr_stub(struct sink *human, struct bytes text);
+
 /* What `made` says, up to and without the number; put_clr_number() adds " #1_0". */
 bool put_clr_made(struct clr_printer *p, struct clr_path *path, const struct clr_made *made);
 void put_clr_number(struct sink *human, const struct clr_made *made);
