@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Code of .NET that was compiled ahead (ReadyToRun): its names, against others' word.
 
-    clr_test.py POLYPERF LIST names|off
+    clr_test.py POLYPERF LIST
 
-LIST is clr_image_list. names: each method of the framework's largest assembly against a listing by
-System.Reflection.Metadata, and against what the runtime told of those that ran. off: a program whose
-runtime tells nothing; its samples in assemblies are named all the same. single: published as one file.
-inject: stock perf has the same names.
+LIST is clr_image_list. Each method of the framework's largest assembly is held against a listing by
+System.Reflection.Metadata, and against what the runtime told of those that ran. Where the runtime tells
+nothing, samples in assemblies are named all the same, but not by another build of the file; and stock
+perf has the same names of them, injected.
 """
 import collections
 import pathlib
@@ -19,11 +19,13 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
+import injected
 import jitdump
 import live
 import oracle
 import polyperf
 import runtime_test
+import stock
 
 CORE = "System.Private.CoreLib.dll"
 COMPARED = 10000  # methods at least
@@ -152,8 +154,7 @@ def told_faults(methods, recording):
     return others[:5] if seen > 300 else [f"only {seen} of {len(told)} methods were told"]
 
 
-def names(program, lister, place):
-    command = build(place)
+def names(program, lister, place, command):
     recording, _ = place.record(program, command + ["busy", "1"], "-g", "no")
     path = mappings_of(recording, CORE)[0][3]
     methods = read_methods(place.run(lister, path).stdout)
@@ -166,33 +167,54 @@ def assembly_faults(program, recording):
     text = polyperf.run(program, "report", "--format", "csv", "-i", recording).stdout
     rows = [row for row in polyperf.read_report(text) if row["object"].endswith(".dll")]
     count = sum(row["samples"] for row in rows)
-    named = sum(row["samples"] for row in rows if row["trust"] == "exact" and row["tier"] == "prejit"
-                and row["runtime"] == "dotnet")
+    named = sum(row["samples"] for row in rows if row["trust"] == "exact" and row["runtime"] == "dotnet"
+                and row["tier"] in ("prejit", "stub"))
     print(f"{named} of {count} samples in assemblies named")
     if count < 100:
         return [f"only {count} samples in assemblies"]
     return [] if 100 * named >= NAMED * count else [f"{named} of {count} samples named"]
 
 
-OFF = ("--runtime", "dotnet=off", "-g", "no")
-
-
-def off(program, lister, place):
-    recording, _ = place.record(program, build(place) + ["busy", "2"], *OFF)
-    faults = assembly_faults(program, recording)
-    samples = len(oracle.read_recording(recording.read_bytes()))
-    faults += live.stock_perf_faults(recording, samples)
-    # Another build of an assembly has other code: it names nothing.
+def other_build_faults(program, place, recording):
+    """Another build of an assembly has other code: it names nothing."""
     path = mappings_of(recording, CORE)[0][3]
     other = place.out / "other.data"
     data = recording.read_bytes()
-    assert build_id_of(data, path) in data
-    other.write_bytes(data.replace(build_id_of(data, path), bytes(range(20))))
+    build_id = build_id_of(data, path)
+    assert any(build_id), "the recording has no build id of the assembly"
+    other.write_bytes(data.replace(build_id, bytes(range(20))))
     text = polyperf.run(program, "report", "--format", "csv", "-i", other).stdout
     rows = [row for row in polyperf.read_report(text) if row["object"] == CORE]
     if not rows or any(row["trust"] != "unknown" for row in rows):
-        faults.append(f"another build names frames: {rows[:3]}")
-    return faults
+        return [f"another build names frames: {rows[:3]}"]
+    return []
+
+
+def inject_faults(program, place, recording):
+    """Stock perf, which reads no assemblies, has the same names."""
+    if not shutil.which("perf"):
+        print("perf is not installed: not held against it")
+        return []
+    target = injected.inject(program, recording, place.out / "injected.data")
+    own = [sample.frames[0] for sample in injected.own_script(program, recording, "-G")]
+    theirs = [sample.frames[0] for sample in stock.Perf(place.root).script(target, "-G")]
+    if len(own) != len(theirs):
+        return [f"perf shows {len(theirs)} samples, polyperf {len(own)}"]
+    methods = [(one, other) for one, other in zip(own, theirs)
+               if one.dso.endswith(".dll") and one.name != stock.UNKNOWN]
+    others = [f"{one.name} is {other.name} in perf" for one, other in methods
+              if (one.name.strip(), one.offset) != (other.name.strip(), other.offset)]
+    print(f"{len(methods)} samples in assemblies injected, {len(others)} named otherwise by perf")
+    return others[:5] if len(methods) >= 100 else [f"only {len(methods)} samples in assemblies"]
+
+
+def off(program, lister, place, command):
+    recording, _ = place.record(program, command + ["busy", "2"], "--runtime", "dotnet=off", "-g",
+                                "no", "-F", "4999")
+    samples = len(oracle.read_recording(recording.read_bytes()))
+    return (assembly_faults(program, recording) + live.stock_perf_faults(recording, samples)
+            + other_build_faults(program, place, recording)
+            + inject_faults(program, place, recording))
 
 
 def build_id_of(data, path):
@@ -202,16 +224,14 @@ def build_id_of(data, path):
     return b""
 
 
-CASES = {"names": names, "off": off}
-
-
 def main():
-    program, lister, case = sys.argv[1:]
+    program, lister = sys.argv[1:]
     reason = live.why_no_sampling()
     if reason:
         polyperf.skip(reason)
     with live.place() as place:
-        faults = CASES[case](program, lister, place)
+        command = build(place)
+        faults = names(program, lister, place, command) + off(program, lister, place, command)
         if faults:
             polyperf.fail(*faults)
 

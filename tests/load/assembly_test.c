@@ -1,0 +1,178 @@
+/* Methods of assemblies that were compiled ahead: as frames, and as pieces of code. */
+#include "clr/fixture.h"
+#include "load/code.h"
+#include "load/load.h"
+#include "load/recording.h"
+
+#include <string.h>
+
+enum { PID = 4000001, GUARDED_OFF = 0x720, GUARDED_SIZE = 0x57, CTOR_OFF = 0x7b0, GAP_OFF = 0x77f };
+
+static const uint64_t CODE_AVMA = 0x7f0000010000;
+static const uint64_t PLAIN_AVMA = 0x7f0000020000;
+static const uint64_t MAPPED_NS = 1000;
+
+/* One sample at each of these places of the assembly with code, then one in that without. */
+static const uint64_t PLACES[] = { GUARDED_OFF, GUARDED_OFF + GUARDED_SIZE - 1, CTOR_OFF, GAP_OFF };
+enum { PLACE_COUNT = sizeof(PLACES) / sizeof(PLACES[0]) };
+
+static void make(struct recording *r)
+{
+	recording_begin(r);
+	recording_mmap(r, PID, MAPPED_NS, CODE_AVMA, 0x2000, SHAPES);
+	recording_mmap(r, PID, MAPPED_NS, PLAIN_AVMA, 0x1000, SHAPES_IL);
+	for (size_t i = 0; i < PLACE_COUNT; i++)
+		recording_sample(r, PID, PID, 2000 + i, (uint64_t[]){ CODE_AVMA + PLACES[i] }, 1);
+	recording_sample(r, PID, PID, 3000, (uint64_t[]){ PLAIN_AVMA + 0x300 }, 1);
+	recording_finish(r);
+}
+
+static struct load *open_load(const struct recording *r, bool keep_code)
+{
+	struct load *load;
+	struct load_error error;
+	const struct load_options options = { .input = r->path,
+					      .in_order = true,
+					      .keep_code = keep_code };
+	assert_int_equal(load_open(&load, &options, &error), 0);
+	return load;
+}
+
+/* "name (runtime tier, object)+offset", or "reason". */
+static int print(void *context, const struct profile *profile, const struct load_sample *sample)
+{
+	struct sink *seen = context;
+	const struct profile_stack *stack = &profile->stacks.items[sample->stack];
+	const struct profile_frame *frame =
+	    &profile->frames.items[profile->frame_ids.items[stack->first]];
+	const struct profile_function *f = &profile->functions.items[frame->function];
+	if (f->is_unknown)
+		sink_printf(seen, "%s\n", profile_text(profile, frame->reason));
+	else
+		sink_printf(seen, "%s (%s %s, %s)+%d\n", profile_text(profile, f->name),
+			    profile_text(profile, f->runtime), profile_text(profile, f->tier),
+			    profile_text(profile, f->object), (int)frame->offset);
+	return 0;
+}
+
+static void test_frames(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct profile profile = { 0 };
+	struct sink seen = { 0 };
+	make(&r);
+	struct load *load = open_load(&r, false);
+	assert_int_equal(load_samples(load, &profile, print, &seen), 0);
+	sink_u8(&seen, 0);
+	assert_string_equal((const char *)seen.data,
+			    "Shapes.Outer.Guarded(int[], int) (dotnet prejit, ready-to-run)+0\n"
+			    "Shapes.Outer.Guarded(int[], int) (dotnet prejit, ready-to-run)+86\n"
+			    "Shapes.Outer..ctor() (dotnet prejit, ready-to-run)+0\n"
+			    "no method of the assembly covers this address\n"
+			    "the assembly has no code that was compiled ahead\n");
+	sink_clear(&seen);
+	profile_clear(&profile);
+	load_close(load);
+	recording_remove(&r);
+}
+
+static struct load_owner owner_at(struct load *load, uint64_t off)
+{
+	struct load_owner owner;
+	const struct load_place place = { .pid = PID, .avma = CODE_AVMA + off, .time_ns = 2000 };
+	assert_int_equal(load_owner_at(load, &place, &owner), 0);
+	return owner;
+}
+
+static void test_pieces(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct load_code code;
+	make(&r);
+	const struct bytes file = read_fixture(SHAPES);
+	struct load *load = open_load(&r, true);
+	assert_true(load_may_have_methods(load));
+	assert_int_equal(owner_at(load, GUARDED_OFF).kind, LOAD_OWNER_FILE);
+	assert_int_equal(load_code_count(load), 0);
+
+	load_find_methods(load, true);
+	const struct load_owner owner = owner_at(load, GUARDED_OFF + 0x40);
+	assert_int_equal(owner.kind, LOAD_OWNER_CODE);
+	assert_true(owner.valid_from_ns <= 2000 && owner.valid_to_ns > 2000);
+	assert_int_equal(owner_at(load, GUARDED_OFF).code, owner.code);
+	assert_int_equal(owner_at(load, GAP_OFF).kind, LOAD_OWNER_FILE);
+	assert_int_equal(load_code_count(load), 1);
+	assert_int_equal(load_code(load, owner.code, &code), 0);
+	static const char NAME[] = "int32 [Shapes] Shapes.Outer::Guarded(int32[],int32)[PreJIT]";
+	assert_int_equal(code.name.size, strlen(NAME));
+	assert_memory_equal(code.name.data, NAME, strlen(NAME));
+	assert_int_equal(code.start_avma, CODE_AVMA + GUARDED_OFF);
+	assert_int_equal(code.size, GUARDED_SIZE);
+	assert_int_equal(code.time_ns, MAPPED_NS);
+	assert_int_equal(code.runtime, RUNTIME_DOTNET);
+	assert_false(code.is_repeat);
+	assert_int_equal(code.code.size, GUARDED_SIZE);
+	assert_memory_equal(code.code.data, file.data + GUARDED_OFF, GUARDED_SIZE);
+
+	load_find_methods(load, false);
+	assert_int_equal(owner_at(load, GUARDED_OFF).kind, LOAD_OWNER_CODE);
+	assert_int_equal(owner_at(load, CTOR_OFF).kind, LOAD_OWNER_FILE);
+	assert_int_equal(load_code_count(load), 1);
+	load_close(load);
+	free_fixture(file);
+	recording_remove(&r);
+}
+
+/* As many as make the index of pieces grow: one method in many processes. */
+static void test_many(void **state)
+{
+	(void)state;
+	enum { MANY = 200 };
+	struct recording r;
+	recording_begin(&r);
+	for (uint32_t i = 0; i < MANY; i++)
+		recording_mmap(&r, PID + i, MAPPED_NS, CODE_AVMA, 0x2000, SHAPES);
+	recording_finish(&r);
+	struct load *load = open_load(&r, true);
+	load_find_methods(load, true);
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < MANY; i++) {
+			struct load_owner owner;
+			const struct load_place place = { .pid = PID + i,
+							  .avma = CODE_AVMA + CTOR_OFF,
+							  .time_ns = 2000 };
+			assert_int_equal(load_owner_at(load, &place, &owner), 0);
+			assert_int_equal(owner.kind, LOAD_OWNER_CODE);
+			assert_int_equal(owner.code, i);
+		}
+	}
+	assert_int_equal(load_code_count(load), MANY);
+	load_close(load);
+	recording_remove(&r);
+}
+
+static void test_without_keep_code(void **state)
+{
+	(void)state;
+	struct recording r;
+	make(&r);
+	struct load *load = open_load(&r, false);
+	load_find_methods(load, true);
+	assert_int_equal(owner_at(load, GUARDED_OFF).kind, LOAD_OWNER_FILE);
+	assert_int_equal(load_code_count(load), 0);
+	load_close(load);
+	recording_remove(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_without_keep_code),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
