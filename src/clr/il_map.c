@@ -95,6 +95,24 @@ static struct bytes find_bounds(const struct r2r *r2r, struct bytes at)
 	return cursor_take(&header.bytes, size);
 }
 
+uint32_t clr_image_native_off(const struct clr_image *image, uint32_t index, uint32_t rva)
+{
+	const struct r2r *r2r = &image->r2r;
+	if (index >= r2r->code_count || r2r->code[index].first == R2R_NO_METHOD)
+		return 0;
+	const uint32_t first = r2r->code[index].first;
+	if (!r2r->code[index].is_cold)
+		return rva - r2r->code[first].rva;
+	uint32_t cold = index;
+	while (cold && r2r->code[cold - 1].first == first && r2r->code[cold - 1].is_cold)
+		cold--;
+	uint32_t last = first;
+	while (r2r->code[last + 1].first == first && !r2r->code[last + 1].is_cold)
+		last++;
+	const uint32_t hot_end = r2r->code[last].rva + r2r->code[last].size;
+	return hot_end - r2r->code[first].rva + (rva - r2r->code[cold].rva);
+}
+
 int clr_image_il_map(const struct clr_image *image, uint32_t index, struct clr_il_map *map)
 {
 	const struct r2r *r2r = &image->r2r;

@@ -202,60 +202,82 @@ static struct r2r_module module_of(const struct clr_image *image, const struct r
 	return (struct r2r_module){ .metadata = component->metadata, .name = component->name };
 }
 
-/* "[System.Private.CoreLib] System.Threading.Mutex::", and which method of which module it is. */
-static struct r2r_instance spell_owner(const struct clr_image *image, const struct r2r_code *first,
-				       struct speller *speller)
+/* Where a row's name and signature are, of a method or of a reference to one. */
+struct method_columns {
+	enum clr_table table;
+	unsigned name;
+	unsigned signature;
+};
+
+static bool columns_of(const struct r2r_instance *method, struct method_columns *columns)
 {
-	struct r2r_instance instance = { .module = module_of(image, first), .token = first->token };
-	struct sink type = { 0 };
+	const bool is_row = method->token >> 24 == CLR_METHOD_DEF;
+	*columns = (struct method_columns){
+		.table = is_row ? CLR_METHOD_DEF : CLR_MEMBER_REF,
+		.name = is_row ? CLR_METHOD_DEF_NAME : CLR_MEMBER_REF_NAME,
+		.signature = is_row ? CLR_METHOD_DEF_SIGNATURE : CLR_MEMBER_REF_SIGNATURE,
+	};
+	return (method->token & TOKEN_ROW) <=
+	       clr_row_count(method->module.metadata, columns->table);
+}
+
+/* "[System.Private.CoreLib] System.Threading.Mutex::ReleaseMutex" */
+static void spell_method_name(const struct r2r_instance *method, struct bytes owner,
+			      const struct method_columns *columns, struct speller *speller)
+{
+	const struct clr_metadata *metadata = method->module.metadata;
+	const uint32_t row = method->token & TOKEN_ROW;
+	spell_text(speller, "[");
+	spell_bytes(speller, method->module.name);
+	spell_text(speller, "] ");
+	if (method->has_owner)
+		spell_bytes(speller, owner);
+	else
+		spell_type(speller, metadata,
+			   (uint32_t)CLR_TYPE_DEF << 24 | metadata_type_of_method(metadata, row));
+	spell_text(speller, "::");
+	spell_bytes(speller, metadata_text(metadata, columns->table, row, columns->name));
+}
+
+/* The name stands amid the signature: it is made first. */
+static void spell_full(const struct r2r_instance *method, struct bytes owner,
+		       struct speller *speller)
+{
+	struct sink name = { 0 };
+	struct sink *out = speller->out;
+	struct method_columns columns;
+	const struct clr_metadata *metadata = method->module.metadata;
+	if (!metadata || !columns_of(method, &columns)) {
+		speller->is_corrupt |= metadata != NULL;
+		spell_bytes(speller, method->module.name);
+		sink_printf(out, "!0x%08x", method->token);
+		return;
+	}
+	speller->out = &name;
+	spell_method_name(method, owner, &columns, speller);
+	speller->out = out;
+	const uint32_t signature =
+	    clr_get(metadata, columns.table, method->token & TOKEN_ROW, columns.signature);
+	spell_signature(speller, metadata, clr_blob(metadata, signature), sink_bytes(&name));
+	speller->is_corrupt |= sink_failed(&name);
+	sink_clear(&name);
+}
+
+static void spell_code(const struct clr_image *image, const struct r2r_code *first,
+		       struct speller *speller)
+{
+	struct r2r_instance method = { .module = module_of(image, first), .token = first->token };
+	struct sink owner = { 0 };
 	if (first->instance_off) {
 		struct sink *out = speller->out;
 		struct cursor c = cursor_at(image->r2r.instances, first->instance_off);
-		speller->out = &type;
-		r2r_read_instance(image, &c, speller, &instance);
+		speller->out = &owner;
+		r2r_read_instance(image, &c, speller, &method);
 		speller->out = out;
 	}
-	spell_text(speller, "[");
-	spell_bytes(speller, instance.module.name);
-	spell_text(speller, "] ");
-	const struct clr_metadata *metadata = instance.module.metadata;
-	if (instance.has_owner)
-		spell_bytes(speller, sink_bytes(&type));
-	else if (metadata)
-		spell_type(speller, metadata,
-			   (uint32_t)CLR_TYPE_DEF << 24 |
-			       metadata_type_of_method(metadata, instance.token & TOKEN_ROW));
-	spell_text(speller, "::");
-	if (sink_failed(&type))
-		speller->is_corrupt = true;
-	sink_clear(&type);
-	return instance;
-}
-
-static void spell_full(const struct clr_image *image, const struct r2r_code *first,
-		       struct speller *speller)
-{
-	struct sink *out = speller->out;
-	struct sink name = { 0 };
-	speller->out = &name;
-	const struct r2r_instance instance = spell_owner(image, first, speller);
-	const struct clr_metadata *metadata = instance.module.metadata;
-	const uint32_t row = instance.token & TOKEN_ROW;
-	if (!metadata || instance.token >> 24 != CLR_METHOD_DEF ||
-	    row > clr_row_count(metadata, CLR_METHOD_DEF)) {
-		sink_printf(&name, "0x%08x", instance.token);
-		speller->out = out;
-		spell_bytes(speller, sink_bytes(&name));
-	} else {
-		spell_bytes(speller,
-			    metadata_text(metadata, CLR_METHOD_DEF, row, CLR_METHOD_DEF_NAME));
-		speller->out = out;
-		spell_signature(speller, metadata,
-				clr_blob(metadata, clr_get(metadata, CLR_METHOD_DEF, row,
-							   CLR_METHOD_DEF_SIGNATURE)),
-				sink_bytes(&name));
-	}
-	sink_clear(&name);
+	speller->is_corrupt |= sink_failed(&owner);
+	spell_full(&method, sink_bytes(&owner), speller);
+	sink_clear(&owner);
 }
 
 int clr_image_name(const struct clr_image *image, uint32_t index, struct sink *name)
@@ -271,7 +293,7 @@ int clr_image_name(const struct clr_image *image, uint32_t index, struct sink *n
 		sink_printf(name, "] 0x%x", code->rva);
 		return STATUS_CORRUPT;
 	}
-	spell_full(image, &r2r->code[code->first], &speller);
+	spell_code(image, &r2r->code[code->first], &speller);
 	spell_text(&speller, code->is_cold ? "[PreJit-cold]" : "[PreJIT]");
 	return speller.is_corrupt ? STATUS_CORRUPT : 0;
 }

@@ -42,7 +42,7 @@ struct clr_identity {
 	struct bytes pdb_path; /* where the compiler wrote the symbols; empty: not told */
 	uint8_t pdb_id[20];    /* what the portable PDB's own id must be: GUID and stamp */
 	bool has_pdb_id;
-	struct bytes embedded_pdb; /* deflated, for clr_pdb_open_embedded(); empty: none */
+	struct bytes embedded_pdb; /* as it lies there, for clr_pdb_open_embedded(); empty: none */
 	bool is_composite;
 	struct bytes composite; /* "framework-r2r.dll": the file that has this one's code */
 };
@@ -98,13 +98,18 @@ int clr_image_token_name(const struct clr_image *image, uint32_t token, struct s
 enum { CLR_IL_NONE = -1, CLR_IL_PROLOG = -2, CLR_IL_EPILOG = -3 };
 
 struct clr_il_entry {
-	uint32_t native_off; /* from the start of the method's (hot) code */
+	uint32_t native_off; /* in its method: clr_image_native_off() */
 	int32_t il_off;
 };
 
 struct clr_il_map {
 	VECTOR(struct clr_il_entry) items;
 };
+
+/* Where an address of a range is in its method's code, as these maps count: cold code follows hot
+ * code.
+ */
+uint32_t clr_image_native_off(const struct clr_image *image, uint32_t index, uint32_t rva);
 
 /* From the image's debug section, ascending by native_off. Replaces the items. Returns 0,
  * STATUS_NOT_FOUND (none was kept), _CORRUPT or _NO_MEMORY. vector_clear() the items at the end.

@@ -32,15 +32,28 @@ struct bytes r2r_section(const struct clr_image *image, struct bytes header, enu
 	return (struct bytes){ 0 };
 }
 
+/* x86's lengths are numbers of seven bits a byte, highest first. */
+static uint32_t x86_length(struct cursor *c)
+{
+	uint32_t length = 0;
+	for (unsigned i = 0; i < 5; i++) {
+		const uint8_t byte = cursor_u8(c);
+		length = length << 7 | (byte & 0x7f);
+		if (!(byte & 0x80))
+			return length;
+	}
+	return 0;
+}
+
 /* Only amd64's functions tell where they end. Elsewhere the unwind information begins with the
- * length, in instructions (two bytes on ARM, four elsewhere); x86's is encoded in other ways.
+ * length: in instructions (two bytes on ARM, four on others), on x86 in bytes.
  */
 static uint32_t length_by_unwinding(const struct pe *pe, uint32_t unwind_rva)
 {
 	struct cursor c = cursor_over(pe_bytes_from(pe, unwind_rva));
-	const uint32_t length = cursor_u32(&c) & UNWIND_LENGTH;
 	if (pe->machine == PE_I386)
-		return 0;
+		return x86_length(&c);
+	const uint32_t length = cursor_u32(&c) & UNWIND_LENGTH;
 	return length * (pe->machine == PE_ARM ? 2 : 4);
 }
 
@@ -180,7 +193,7 @@ static void mark_cold(struct clr_image *image)
 	while (cursor_left(&c) >= HOT_COLD_SIZE) {
 		const uint32_t cold = cursor_u32(&c);
 		const uint32_t hot = cursor_u32(&c);
-		if (cold >= r2r->code_count || hot >= r2r->code_count || cold <= hot)
+		if (cold >= r2r->code_count || cold <= hot || r2r->code[hot].first != hot)
 			continue;
 		r2r->code[cold].first = hot;
 		r2r->code[cold].is_cold = true;
