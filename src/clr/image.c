@@ -306,6 +306,6 @@ int clr_image_token_name(const struct clr_image *image, uint32_t token, struct s
 	if (!image->has_metadata || token >> 24 != CLR_METHOD_DEF || !row ||
 	    row > clr_row_count(&image->metadata, CLR_METHOD_DEF))
 		return STATUS_NOT_FOUND;
-	spell_full(image, &method, &speller);
+	spell_code(image, &method, &speller);
 	return speller.is_corrupt ? STATUS_CORRUPT : 0;
 }
