@@ -26,17 +26,21 @@ LEAST = {"method": 20, "map": 10, "module": 3, "details": 20, "types": 20,
          "rundown method": 100, "rundown map": 10, "rundown module": 3}
 
 
-def record(folder):
-    """Runs tests/data/nettrace/Work.cs with one method made large."""
+def compile_program(folder):
+    """tests/data/nettrace/Work.cs with one method made large."""
     source = (TESTS / "data" / "nettrace" / "Work.cs").read_text()
     statement = "        x = x * 3 + sink; sink += x;\n"
     (folder / "Work.cs").write_text(source.replace(statement, statement * STATEMENTS))
-    program = csharp.build(folder / "Work.cs", folder / "work.dll", "-optimize")
+    return csharp.build(folder / "Work.cs", folder / "work.dll", "-optimize")
+
+
+def record(program, stream, **more):
     environment = dict(os.environ, DOTNET_EnableEventPipe="1", DOTNET_EventPipeOutputStreaming="1",
-                       DOTNET_EventPipeOutputPath=str(folder / "work.nettrace"), DOTNET_EventPipeConfig=EVENTS,
+                       DOTNET_EventPipeOutputPath=str(stream), DOTNET_EventPipeConfig=EVENTS,
                        DOTNET_RichDebugInfo="1")
+    environment.update(more)
     subprocess.run(["dotnet", program], env=environment, check=True, stdout=subprocess.DEVNULL, timeout=60)
-    return folder / "work.nettrace"
+    return stream
 
 
 def build_oracle(folder):
@@ -100,18 +104,32 @@ def check_rich(lines):
     return len(found)
 
 
+def check_lost(dump, oracle, program, folder):
+    """With a buffer that is far too small, both miss the same number of events."""
+    stream = record(program, folder / "lost.nettrace", DOTNET_EventPipeCircularMB="1",
+                    DOTNET_EventPipeConfig="Microsoft-Windows-DotNETRuntime:0xffffffffffffffff:5")
+    ours = lines_of(dump, stream, "quiet")[-1][4]
+    wanted = [line[1] for line in lines_of("dotnet", oracle, stream) if line[0] == "lost"][0]
+    if ours != wanted:
+        polyperf.fail(f"{ours} lost events instead of {wanted}")
+    return ours
+
+
 def main():
     dump = sys.argv[2]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        stream = record(folder)
+        program = compile_program(folder)
+        stream = record(program, folder / "work.nettrace")
         lines = lines_of(dump, stream)
-        if lines[-1][:2] != ["end", "0"] or lines[-1][3] != "1" or any(line[0] == "problem" for line in lines):
+        if lines[-1][:2] != ["end", "0"] or lines[-1][3:] != ["1", "0"] or any(line[0] == "problem" for line in lines):
             polyperf.fail(f"the stream is not whole: {lines[-1]}")
         oracle_folder = folder / "oracle"
         oracle_folder.mkdir()
-        wanted = collections.Counter(theirs(line) for line in lines_of("dotnet", build_oracle(oracle_folder), stream)
+        oracle = build_oracle(oracle_folder)
+        wanted = collections.Counter(theirs(line) for line in lines_of("dotnet", oracle, stream)
                                      if line[0] != "lost")
+        lost = check_lost(dump, oracle, program, folder)
     rich = check_rich([list(line) for line in lines])
     got = collections.Counter(as_the_library_says(line) for line in lines
                               if line[0] not in ("stream", "end", "rich"))
@@ -125,7 +143,8 @@ def main():
     for kind, least in LEAST.items():
         if kinds[kind] < least:
             polyperf.fail(f"only {kinds[kind]} of {kind}")
-    print(f"{sum(got.values())} lines agree; {rich} maps with inlined methods:", dict(kinds))
+    print(f"{sum(got.values())} lines agree; {rich} maps with inlined methods; {lost} lost in a small buffer:",
+          dict(kinds))
 
 
 main()

@@ -120,24 +120,39 @@ int nettrace_open_v4(struct nettrace_reader *reader)
 	return 0;
 }
 
-/* The end of a file that has no end. */
-static bool end_early(struct nettrace_reader *reader, const char *what)
+/* The end of a file that has no end; said once. */
+static bool end_early(struct nettrace_reader *reader)
 {
-	nettrace_tell(reader, reader->pos, reader->file.size - reader->pos, what);
-	reader->pos = reader->file.size;
+	const struct bytes file = reader->file;
+	const size_t left = file.size - reader->pos;
+	if (left)
+		nettrace_tell(reader, NETTRACE_PROBLEM_CUT, file.data + reader->pos, left,
+			      "the stream ends in a block's header");
+	else if (!reader->is_cut)
+		nettrace_tell(reader, NETTRACE_PROBLEM_NO_END, file.data + file.size, 0,
+			      "the stream has no end");
+	reader->pos = file.size;
 	reader->is_at_end = true;
 	return false;
 }
 
 static bool end_well(struct nettrace_reader *reader, size_t end)
 {
-	if (end < reader->file.size)
-		nettrace_tell(reader, end, reader->file.size - end,
+	const struct bytes file = reader->file;
+	if (end < file.size)
+		nettrace_tell(reader, NETTRACE_PROBLEM_GARBAGE, file.data + end, file.size - end,
 			      "bytes behind the stream's end");
-	reader->pos = reader->file.size;
+	reader->pos = file.size;
 	reader->is_at_end = true;
 	reader->is_whole = true;
 	return false;
+}
+
+static void tell_cut_block(struct nettrace_reader *reader, size_t start)
+{
+	reader->is_cut = true;
+	nettrace_tell(reader, NETTRACE_PROBLEM_CUT, reader->file.data + start, 0,
+		      "the stream ends in a block");
 }
 
 static enum nettrace_block_kind kind_of_object(const struct object *object)
@@ -171,7 +186,7 @@ static struct bytes take_content(struct nettrace_reader *reader, struct cursor *
 	const uint32_t size = cursor_u32(c);
 	cursor_take(c, -nettrace_offset(reader, c->pos) % ALIGNMENT);
 	if (cursor_failed(c)) {
-		end_early(reader, "the stream ends in a block's header");
+		end_early(reader);
 		return (struct bytes){ 0 };
 	}
 	const size_t start = nettrace_offset(reader, c->pos);
@@ -183,9 +198,11 @@ static struct bytes take_content(struct nettrace_reader *reader, struct cursor *
 	}
 	const size_t next = find_object(reader, start);
 	reader->pos = next;
-	nettrace_tell(reader, start, 0,
-		      next == file.size && size >= left ? "the stream ends in a block"
-							: "a block's size is wrong");
+	if (next == file.size && size >= left)
+		tell_cut_block(reader, start);
+	else
+		nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, file.data + start, 0,
+			      "a block's size is wrong");
 	/* The tag that ends it is no event. */
 	const size_t end =
 	    next > start && next < file.size && file.data[next - 1] == TAG_END ? next - 1 : next;
@@ -197,7 +214,7 @@ static bool next_v4(struct nettrace_reader *reader, struct nettrace_block *block
 	for (;;) {
 		const struct bytes file = reader->file;
 		if (reader->pos >= file.size)
-			return end_early(reader, "the stream has no end");
+			return end_early(reader);
 		if (file.data[reader->pos] == TAG_NULL)
 			return end_well(reader, reader->pos + 1);
 		struct cursor c = nettrace_cursor(
@@ -208,14 +225,15 @@ static bool next_v4(struct nettrace_reader *reader, struct nettrace_block *block
 			block->kind = is_newer ? NETTRACE_BLOCK_NONE : kind_of_object(&object);
 			block->content = take_content(reader, &c);
 			if (is_newer && !reader->is_at_end)
-				nettrace_tell(reader, nettrace_offset(reader, block->content.data),
+				nettrace_tell(reader, NETTRACE_PROBLEM_NEWER, block->content.data,
 					      block->content.size, "a block of a newer version");
 			return !reader->is_at_end;
 		}
 		if (cursor_failed(&c))
-			return end_early(reader, "the stream ends in a block's header");
+			return end_early(reader);
 		const size_t next = find_object(reader, reader->pos + 1);
-		nettrace_tell(reader, reader->pos, next - reader->pos, "bytes that are no block");
+		nettrace_tell(reader, NETTRACE_PROBLEM_GARBAGE, file.data + reader->pos,
+			      next - reader->pos, "bytes that are no block");
 		reader->pos = next;
 	}
 }
@@ -228,14 +246,11 @@ static uint8_t read_block_v6(struct nettrace_reader *reader, struct bytes *conte
 	const uint32_t head = cursor_u32(&c);
 	const uint32_t size = head & ((1U << SIZE_BITS) - 1);
 	if (cursor_failed(&c)) {
-		end_early(reader, reader->pos < reader->file.size
-				      ? "the stream ends in a block's header"
-				      : "the stream has no end");
+		end_early(reader);
 		return KIND_END;
 	}
 	if (size > cursor_left(&c))
-		nettrace_tell(reader, nettrace_offset(reader, c.pos), 0,
-			      "the stream ends in a block");
+		tell_cut_block(reader, nettrace_offset(reader, c.pos));
 	*content = cursor_take(&c, size < cursor_left(&c) ? size : cursor_left(&c));
 	reader->pos = nettrace_offset(reader, c.pos);
 	return (uint8_t)(head >> SIZE_BITS);

@@ -37,10 +37,11 @@ static void read_compressed(uint32_t version, struct cursor *c, struct nettrace_
 	if (flags & HAS_METADATA)
 		header->metadata_id = (uint32_t)cursor_uleb(c);
 	if (flags & HAS_CAPTURE) {
-		cursor_uleb(c); /* the event's number */
-		cursor_uleb(c); /* the thread that wrote it, nearly always the one it is of */
+		header->sequence += (uint32_t)cursor_uleb(c);
+		header->capture_thread = cursor_uleb(c);
 		cursor_uleb(c); /* the CPU */
 	}
+	header->sequence += header->metadata_id || version >= 6;
 	if (flags & HAS_THREAD)
 		header->thread = cursor_uleb(c);
 	if (flags & HAS_STACK)
@@ -65,9 +66,9 @@ static void read_plain(const struct nettrace_reader *reader, struct cursor *c,
 {
 	struct cursor event = cursor_sub(c, cursor_u32(c));
 	header->metadata_id = cursor_u32(&event) & METADATA_ID_MASK;
-	cursor_u32(&event); /* the event's number */
+	header->sequence = cursor_u32(&event);
 	header->thread = cursor_u64(&event);
-	cursor_u64(&event); /* the thread that wrote it */
+	header->capture_thread = cursor_u64(&event);
 	cursor_u32(&event); /* the CPU */
 	cursor_u32(&event); /* the stack */
 	header->ticks = cursor_u64(&event);

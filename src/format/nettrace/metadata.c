@@ -23,9 +23,6 @@ enum {
 	THREAD_PROCESS_ID = 2,
 	THREAD_ID = 3,
 	THREAD_KEY_VALUE = 4,
-
-	FLUSHES_THREADS = 1,
-	FLUSHES_KINDS = 2,
 };
 
 static const struct {
@@ -104,7 +101,7 @@ static int read_metadata_v4(struct nettrace_reader *reader, struct bytes content
 {
 	struct nettrace_events events;
 	if (!nettrace_events_begin(&events, content)) {
-		nettrace_tell(reader, nettrace_offset(reader, content.data), content.size,
+		nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, content.data, content.size,
 			      "a block of metadata is shorter than its header");
 		return 0;
 	}
@@ -115,12 +112,12 @@ static int read_metadata_v4(struct nettrace_reader *reader, struct bytes content
 		uint32_t id = 0;
 		if (!nettrace_events_next(reader, &events)) {
 			if (left)
-				nettrace_tell(reader, nettrace_offset(reader, start), left,
+				nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, start, left,
 					      "metadata end behind their block");
 			return 0;
 		}
 		if (!read_kind_v4(events.header.payload, &id, &kind))
-			nettrace_tell(reader, nettrace_offset(reader, start),
+			nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, start,
 				      (size_t)(events.c.pos - start),
 				      "metadata of an event contradict themselves");
 		else if (keep_kind(reader, id, kind) < 0)
@@ -179,15 +176,17 @@ static int read_metadata_v6(struct nettrace_reader *reader, struct bytes content
 	struct cursor c = nettrace_cursor(content);
 	cursor_take(&c, cursor_u16(&c)); /* a header that says nothing yet */
 	while (cursor_left(&c)) {
-		const size_t start = nettrace_offset(reader, c.pos);
+		const uint8_t *start = c.pos;
 		const size_t left = cursor_left(&c);
 		const struct cursor row = cursor_sub(&c, cursor_u16(&c));
 		struct nettrace_kind kind = { 0 };
 		uint64_t id = 0;
 		if (cursor_failed(&c))
-			nettrace_tell(reader, start, left, "metadata end behind their block");
+			nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, start, left,
+				      "metadata end behind their block");
 		else if (!read_kind_v6(row, &id, &kind))
-			nettrace_tell(reader, start, left - cursor_left(&c),
+			nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, start,
+				      left - cursor_left(&c),
 				      "metadata of an event contradict themselves");
 		else if (keep_kind(reader, id, kind) < 0)
 			return STATUS_NO_MEMORY;
@@ -231,12 +230,13 @@ int nettrace_read_threads(struct nettrace_reader *reader, struct bytes content)
 {
 	struct cursor c = nettrace_cursor(content);
 	while (cursor_left(&c)) {
-		const size_t start = nettrace_offset(reader, c.pos);
+		const uint8_t *start = c.pos;
 		const size_t left = cursor_left(&c);
 		struct cursor row = cursor_sub(&c, cursor_u16(&c));
 		const uint64_t index = cursor_uleb(&row);
 		if (cursor_failed(&c) || cursor_failed(&row)) {
-			nettrace_tell(reader, start, left, "a list of threads ends too early");
+			nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, start, left,
+				      "a list of threads ends too early");
 			return 0;
 		}
 		if (reader->threads.count >= THREADS_MAX)
@@ -249,22 +249,4 @@ int nettrace_read_threads(struct nettrace_reader *reader, struct bytes content)
 		reader->threads.items[*slot - 1] = thread_of(row);
 	}
 	return 0;
-}
-
-/* Of version 6 alone: earlier ones have neither threads' numbers nor flags. */
-void nettrace_read_sequence_point(struct nettrace_reader *reader, struct bytes content)
-{
-	if (reader->version < 6)
-		return;
-	struct cursor c = nettrace_cursor(content);
-	cursor_u64(&c); /* the time */
-	const uint32_t flags = cursor_u32(&c);
-	if (flags & FLUSHES_THREADS) {
-		idmap_clear(&reader->thread_ids);
-		vector_clear(&reader->threads);
-	}
-	if (flags & FLUSHES_KINDS) {
-		idmap_clear(&reader->kind_ids);
-		vector_clear(&reader->kinds);
-	}
 }

@@ -13,11 +13,12 @@ enum {
 	NS_PER_S = 1000000000,
 };
 
-void nettrace_tell(const struct nettrace_reader *reader, size_t offset, size_t skipped,
-		   const char *what)
+void nettrace_tell(const struct nettrace_reader *reader, enum nettrace_problem_kind kind,
+		   const uint8_t *at, size_t skipped, const char *what)
 {
 	const struct nettrace_problem problem = {
-		.offset = offset,
+		.kind = kind,
+		.offset = nettrace_offset(reader, at),
 		.skipped_bytes = skipped,
 		.what = what,
 	};
@@ -103,6 +104,7 @@ void nettrace_free(struct nettrace_reader *reader)
 	vector_clear(&reader->kinds);
 	idmap_clear(&reader->thread_ids);
 	vector_clear(&reader->threads);
+	idmap_clear(&reader->sequences);
 	free(reader);
 }
 
@@ -124,6 +126,11 @@ uint32_t nettrace_version(const struct nettrace_reader *reader)
 bool nettrace_is_whole(const struct nettrace_reader *reader)
 {
 	return reader->is_whole;
+}
+
+uint64_t nettrace_lost_events(const struct nettrace_reader *reader)
+{
+	return reader->lost_events;
 }
 
 /* 0 where the result or the frequency makes no sense. */
@@ -164,24 +171,24 @@ static void fill_event(const struct nettrace_reader *reader, struct nettrace_eve
 	}
 }
 
-/* Returns 1 where the block at hand has one more. */
-static bool next_of_block(struct nettrace_reader *reader, struct nettrace_event *event)
+/* Returns 1 where the block at hand has one more, 0 or STATUS_NO_MEMORY. */
+static int next_of_block(struct nettrace_reader *reader, struct nettrace_event *event)
 {
 	struct nettrace_events *events = &reader->events;
 	const size_t left = cursor_left(&events->c);
 	const uint8_t *start = events->c.pos;
 	if (!left)
-		return false;
+		return 0;
 	if (nettrace_events_next(reader, events)) {
 		fill_event(reader, event);
 		event->offset = nettrace_offset(reader, start);
-		return true;
+		const int got = nettrace_count_event(reader, &events->header);
+		return got < 0 ? got : 1;
 	}
-	if (cursor_failed(&events->c))
-		nettrace_tell(reader, nettrace_offset(reader, start), left,
-			      "an event ends behind its block");
+	nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, start, left,
+		      "an event ends behind its block");
 	events->c = (struct cursor){ 0 };
-	return false;
+	return 0;
 }
 
 static int read_block(struct nettrace_reader *reader, const struct nettrace_block *block)
@@ -191,7 +198,7 @@ static int read_block(struct nettrace_reader *reader, const struct nettrace_bloc
 		if (nettrace_events_begin(&reader->events, block->content))
 			return 0;
 		reader->events.c = (struct cursor){ 0 };
-		nettrace_tell(reader, nettrace_offset(reader, block->content.data),
+		nettrace_tell(reader, NETTRACE_PROBLEM_CORRUPT, block->content.data,
 			      block->content.size, "a block of events is shorter than its header");
 		return 0;
 	case NETTRACE_BLOCK_METADATA:
@@ -199,8 +206,7 @@ static int read_block(struct nettrace_reader *reader, const struct nettrace_bloc
 	case NETTRACE_BLOCK_THREADS:
 		return nettrace_read_threads(reader, block->content);
 	case NETTRACE_BLOCK_SEQUENCE_POINT:
-		nettrace_read_sequence_point(reader, block->content);
-		return 0;
+		return nettrace_read_sequence_point(reader, block->content);
 	case NETTRACE_BLOCK_NONE:
 		return 0;
 	}
@@ -209,13 +215,14 @@ static int read_block(struct nettrace_reader *reader, const struct nettrace_bloc
 
 int nettrace_next(struct nettrace_reader *reader, struct nettrace_event *event)
 {
-	while (!next_of_block(reader, event)) {
+	int got;
+	while ((got = next_of_block(reader, event)) == 0) {
 		struct nettrace_block block;
 		if (!nettrace_next_block(reader, &block))
 			return 0;
-		const int got = read_block(reader, &block);
+		got = read_block(reader, &block);
 		if (got < 0)
 			return got;
 	}
-	return 1;
+	return got;
 }

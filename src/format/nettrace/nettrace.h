@@ -9,7 +9,8 @@
  *
  * Versions 4 and 5 (.NET Core 3.0 and newer) and 6. Events come as the file has them: in the order
  * of their threads' buffers, not of time. A file whose end is missing gives what was whole; a block
- * that contradicts itself is passed over and told. Memory grows with the kinds of events alone.
+ * that contradicts itself is passed over and told. Memory grows with the kinds of events and
+ * the number of threads alone.
  * One thread a reader.
  *
  * Source: documentation of the NetTrace format in microsoft/perfview (src/TraceEvent/EventPipe).
@@ -24,7 +25,16 @@
 
 struct nettrace_reader;
 
+enum nettrace_problem_kind {
+	NETTRACE_PROBLEM_NO_END,  /* the process was killed, or still writes */
+	NETTRACE_PROBLEM_CUT,     /* the same, in the middle of a block */
+	NETTRACE_PROBLEM_GARBAGE, /* bytes between blocks, or behind the end */
+	NETTRACE_PROBLEM_CORRUPT, /* what contradicts itself */
+	NETTRACE_PROBLEM_NEWER,   /* for later readers */
+};
+
 struct nettrace_problem {
+	enum nettrace_problem_kind kind;
 	uint64_t offset;
 	uint64_t skipped_bytes;
 	const char *what; /* a static sentence without a full stop */
@@ -76,6 +86,9 @@ uint64_t nettrace_start_ns(const struct nettrace_reader *reader);
  * there at the end (the rundown) is complete then.
  */
 bool nettrace_is_whole(const struct nettrace_reader *reader);
+
+/* Events that the process had no room for, as far as it was read: their threads' numbers tell. */
+uint64_t nettrace_lost_events(const struct nettrace_reader *reader);
 
 /* Returns 1, 0 at the end, or STATUS_NO_MEMORY. */
 int nettrace_next(struct nettrace_reader *reader, struct nettrace_event *event);

@@ -1,7 +1,8 @@
 /* nettrace_internal.h - what the parts of the reader share.
  *
  * nettrace.c opens and walks; container.c finds blocks, as versions 4 and 5 and as version 6 lay
- * them out; event.c takes events off a block; metadata.c keeps what their numbers mean.
+ * them out; event.c takes events off a block; metadata.c keeps what their numbers mean; sequence.c
+ * knows which are missing.
  */
 #ifndef NETTRACE_NETTRACE_INTERNAL_H
 #define NETTRACE_NETTRACE_INTERNAL_H
@@ -33,7 +34,9 @@ struct nettrace_kind {
 /* An event's header; in compressed ones every field may be as the event before had it. */
 struct nettrace_header {
 	uint64_t metadata_id;
-	uint64_t thread; /* version 6: an index */
+	uint32_t sequence;       /* counts the events of the thread that wrote them */
+	uint64_t capture_thread; /* that thread; version 6: an index, as below */
+	uint64_t thread;
 	uint64_t ticks;
 	uint64_t payload_size;
 	struct bytes payload;
@@ -55,12 +58,15 @@ struct nettrace_reader {
 	uint64_t frequency; /* ticks a second; 0 where it is nonsense */
 	uint64_t start_ticks;
 	bool is_at_end;
+	bool is_cut;
 	bool is_whole;
 	struct nettrace_events events; /* what is left of the block at hand */
 	struct idmap kind_ids;         /* index + 1 of kinds */
 	VECTOR(struct nettrace_kind) kinds;
 	struct idmap thread_ids; /* index + 1 of threads */
 	VECTOR(uint64_t) threads;
+	struct idmap sequences; /* the last one's number, by capture thread */
+	uint64_t lost_events;
 };
 
 static inline size_t nettrace_offset(const struct nettrace_reader *reader, const uint8_t *at)
@@ -75,8 +81,10 @@ static inline struct cursor nettrace_cursor(struct bytes in)
 	return c;
 }
 
-void nettrace_tell(const struct nettrace_reader *reader, size_t offset, size_t skipped,
-		   const char *what);
+/* What lies in `skipped` counts for nothing; where it is empty, it says where something is wrong.
+ */
+void nettrace_tell(const struct nettrace_reader *reader, enum nettrace_problem_kind kind,
+		   const uint8_t *at, size_t skipped, const char *what);
 
 /* container.c: `pos` lies behind the file's header. Reads the object or block that describes the
  * trace. Returns 0, STATUS_TRUNCATED, _UNSUPPORTED or _CORRUPT.
@@ -94,6 +102,9 @@ bool nettrace_events_next(const struct nettrace_reader *reader, struct nettrace_
 /* metadata.c: 0 or STATUS_NO_MEMORY. */
 int nettrace_read_metadata(struct nettrace_reader *reader, struct bytes content);
 int nettrace_read_threads(struct nettrace_reader *reader, struct bytes content);
-void nettrace_read_sequence_point(struct nettrace_reader *reader, struct bytes content);
+
+/* sequence.c: 0 or STATUS_NO_MEMORY. */
+int nettrace_count_event(struct nettrace_reader *reader, const struct nettrace_header *header);
+int nettrace_read_sequence_point(struct nettrace_reader *reader, struct bytes content);
 
 #endif

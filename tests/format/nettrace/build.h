@@ -258,12 +258,22 @@ static inline void put_thread(struct build *b, uint8_t index, uint64_t id)
 	put_block(b, 6, "", &content);
 }
 
-static inline void put_sequence_point(struct build *b, uint32_t flags)
+/* `number`: to which event the thread has come; 0: of no thread. Flags are of version 6. */
+static inline void put_sequence_point(struct build *b, uint32_t flags, uint8_t thread,
+				      uint8_t number)
 {
 	struct sink content = { 0 };
 	sink_u64(&content, 0);
-	sink_u32(&content, flags);
-	sink_u32(&content, 0);
+	if (b->version >= 6)
+		sink_u32(&content, flags);
+	sink_u32(&content, number ? 1 : 0);
+	if (b->version >= 6) {
+		put_leb(&content, thread);
+		put_leb(&content, number);
+	} else {
+		sink_u64(&content, thread);
+		sink_u32(&content, number);
+	}
 	put_block(b, 4, "SPBlock", &content);
 }
 

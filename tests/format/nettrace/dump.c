@@ -162,7 +162,8 @@ int main(int argc, char **argv)
 		put_event(&out, &event, &what);
 		fwrite(out.data, 1, out.size, stdout);
 	}
-	printf("end\t%d\t%" PRIu64 "\t%d\n", got, count, got == 0 && nettrace_is_whole(reader));
+	printf("end\t%d\t%" PRIu64 "\t%d\t%" PRIu64 "\n", got, count,
+	       got == 0 && nettrace_is_whole(reader), reader ? nettrace_lost_events(reader) : 0);
 	clr_rich_join_clear(&join);
 	sink_clear(&out);
 	nettrace_free(reader);

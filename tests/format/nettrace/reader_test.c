@@ -93,7 +93,7 @@ static struct build make(uint32_t version, bool is_plain)
 		put_thread(&b, 2, 200);
 	}
 	put_events(&b, FIRST, 4);
-	put_sequence_point(&b, 0);
+	put_sequence_point(&b, 0, 0, 0);
 	put_events(&b, SECOND, 2);
 	put_end(&b);
 	return b;
@@ -367,10 +367,10 @@ static void test_forgotten(void **state)
 	sink_text(&content, "unknown");
 	put_block(&b, 99, "", &content);
 	put_events(&b, SECOND, 1);
-	put_sequence_point(&b, 1);
+	put_sequence_point(&b, 1, 0, 0);
 	put_events(&b, SECOND, 1);
 	put_thread(&b, 1, 1000);
-	put_sequence_point(&b, 2);
+	put_sequence_point(&b, 2, 0, 0);
 	put_events(&b, SECOND, 1);
 	put_end(&b);
 	const struct seen seen = read_file(sink_bytes(&b.out));
@@ -402,6 +402,38 @@ static void test_said_again(void **state)
 	sink_clear(&b.out);
 }
 
+static void test_lost(void **state)
+{
+	(void)state;
+	for (uint32_t version = 4; version <= 6; version += 2) {
+		struct build b = { .version = version };
+		struct nettrace_reader *reader;
+		struct nettrace_event event;
+		static const struct {
+			uint8_t thread;
+			uint8_t number;
+			uint64_t lost;
+		} POINTS[] = {
+			{ 0, 0, 5 },    /* the first event of thread 129 has the number 6 */
+			{ 129, 9, 5 },  /* as many as came */
+			{ 129, 12, 8 }, /* three more */
+			{ 50, 2, 10 },  /* a thread of which nothing came */
+			{ 129, 3, 10 }, /* less than is known already */
+		};
+		put_start(&b, 8);
+		put_events(&b, FIRST, 4);
+		for (size_t i = 0; i < sizeof(POINTS) / sizeof(POINTS[0]); i++) {
+			put_sequence_point(&b, 0, POINTS[i].thread, POINTS[i].number);
+			assert_int_equal(nettrace_open(&reader, sink_bytes(&b.out), NULL), 0);
+			while (nettrace_next(reader, &event) > 0)
+				;
+			assert_int_equal(nettrace_lost_events(reader), POINTS[i].lost);
+			nettrace_free(reader);
+		}
+		sink_clear(&b.out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_changed),       cmocka_unit_test(test_wrong_size),
 		cmocka_unit_test(test_damaged_event), cmocka_unit_test(test_what_is_unknown),
 		cmocka_unit_test(test_forgotten),     cmocka_unit_test(test_said_again),
+		cmocka_unit_test(test_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
