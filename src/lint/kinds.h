@@ -123,7 +123,15 @@
 	  "missing")                                                                               \
 	X(BPF_LINES, "bpf-lines", NOTE,                                                            \
 	  "lines of a BPF program that name no file: its BTF is not there, or damaged")            \
-	X(NEWER, "newer-attr", NOTE, "an attr larger than this build knows: older perfs refuse it")
+	X(NEWER, "newer-attr", NOTE,                                                               \
+	  "an attr larger than this build knows: older perfs refuse it")                           \
+	/* Event streams of .NET. */                                                               \
+	X(DROPPED, "dropped-events", ERROR,                                                        \
+	  "the process had no room for some of its events: methods or lines are missing")          \
+	X(EVENT, "bad-event", ERROR, "an event of the runtime that is shorter than what it tells") \
+	X(NO_END, "no-end", NOTE,                                                                  \
+	  "the stream has no end: its process was killed, or still runs; what was there at the "   \
+	  "end is not told")
 
 enum lint_kind {
 #define X(id, name, severity, meaning) LINT_##id,

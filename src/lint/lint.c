@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "format/jitdump/reader.h"
+#include "format/nettrace/nettrace.h"
 #include "lint/lint_internal.h"
 
 #include <stdarg.h>
@@ -45,7 +46,7 @@ const char *lint_format_name(enum lint_format format)
 	static const char *const names[] = {
 		[LINT_FORMAT_UNKNOWN] = "unknown",    [LINT_FORMAT_JITDUMP] = "jitdump",
 		[LINT_FORMAT_PERFMAP] = "perf map",   [LINT_FORMAT_TIMES] = "times of a perf map",
-		[LINT_FORMAT_PERFDATA] = "perf.data",
+		[LINT_FORMAT_PERFDATA] = "perf.data", [LINT_FORMAT_NETTRACE] = "event stream",
 	};
 	return names[format];
 }
@@ -125,6 +126,8 @@ enum lint_format lint_format(struct bytes file)
 	if (file.size >= 8 &&
 	    (!memcmp(file.data, perf_data, 8) || !memcmp(file.data, perf_data_swapped, 8)))
 		return LINT_FORMAT_PERFDATA;
+	if (nettrace_is_magic(file))
+		return LINT_FORMAT_NETTRACE;
 	if (file.size >= sizeof(times) - 1 && !memcmp(file.data, times, sizeof(times) - 1))
 		return LINT_FORMAT_TIMES;
 	return lint_is_perfmap(file) ? LINT_FORMAT_PERFMAP : LINT_FORMAT_UNKNOWN;
@@ -150,6 +153,8 @@ static int check(struct lint *lint, struct bytes file)
 		return lint_times(lint, file);
 	case LINT_FORMAT_PERFDATA:
 		return lint_perfdata(lint, file);
+	case LINT_FORMAT_NETTRACE:
+		return lint_nettrace(lint, file);
 	case LINT_FORMAT_UNKNOWN:
 		break;
 	}

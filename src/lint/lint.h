@@ -1,4 +1,4 @@
-/* lint.h - what is wrong with a jitdump, a perf map or a perf.data file.
+/* lint.h - what is wrong with a jitdump, a perf map, a perf.data file or a .NET event stream.
  *
  *   struct lint lint = { .limit = 5 };
  *   if (lint_file(&lint, bytes) == 0)
@@ -32,6 +32,7 @@ enum lint_format {
 	LINT_FORMAT_PERFMAP,
 	LINT_FORMAT_TIMES,
 	LINT_FORMAT_PERFDATA,
+	LINT_FORMAT_NETTRACE,
 };
 
 struct lint_finding {

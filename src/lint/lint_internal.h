@@ -26,6 +26,7 @@ int lint_jitdump(struct lint *lint, struct bytes file);
 int lint_perfmap(struct lint *lint, struct bytes file);
 int lint_times(struct lint *lint, struct bytes file);
 int lint_perfdata(struct lint *lint, struct bytes file);
+int lint_nettrace(struct lint *lint, struct bytes file);
 
 /* The features of BPF programs. Returns 0 or STATUS_NO_MEMORY. */
 struct perfdata;

@@ -16,6 +16,9 @@ enum {
 void nettrace_tell(const struct nettrace_reader *reader, enum nettrace_problem_kind kind,
 		   const uint8_t *at, size_t skipped, const char *what)
 {
+	/* What comes of the last block being cut. */
+	if (reader->is_cut && kind == NETTRACE_PROBLEM_CORRUPT)
+		kind = NETTRACE_PROBLEM_CUT;
 	const struct nettrace_problem problem = {
 		.kind = kind,
 		.offset = nettrace_offset(reader, at),
