@@ -8,6 +8,7 @@
 #define LOAD_CLR_H
 
 #include "load/load_internal.h"
+#include "profile/listing.h"
 
 /* Reads the streams. Before the dumps: what is kept of those hangs on it. Returns 0 or
  * STATUS_NO_MEMORY.
@@ -24,11 +25,12 @@ bool clr_knows(const struct load *load, uint32_t pid, uint32_t code);
 bool clr_lines(struct load *load, uint32_t piece, struct jitdump_debug_walk *walk);
 bool clr_inlines(struct load *load, uint32_t piece, struct jitdump_about *about);
 
-/* The line of a place in code that was compiled ahead: `rva` in the assembly that an object is.
- * False where nobody knows it.
+/* Code of an assembly that was compiled ahead, by RVA: gives a frame its line, or a listing whose
+ * code is known all of them, as far as they are known. The latter returns 0 or STATUS_NO_MEMORY.
  */
-bool clr_line_of_object(struct load *load, uint32_t object, uint32_t rva,
-			struct profile_frame *frame);
+void clr_set_line_of_object(struct load *load, uint32_t object, uint32_t rva,
+			    struct profile_frame *frame);
+int clr_put_object_lines(struct load *load, uint32_t object, struct listing *listing);
 
 /* The text of a source file that the symbols of an assembly hold. Returns 0, STATUS_NOT_FOUND, or
  * why it could not be unpacked.

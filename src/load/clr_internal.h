@@ -153,10 +153,23 @@ uint32_t clr_name_of(struct load *load, struct clr_process *process, uint64_t me
 struct clr_assembly *clr_assembly_of(struct load *load, struct clr_process *process,
 				     uint64_t module_id);
 struct clr_assembly *clr_assembly_at(struct load *load, const char *path);
+/* The assembly that a method's token and lines are of: itself, or a component of a composite image.
+ */
+struct clr_assembly *clr_assembly_of_method(struct load *load, struct clr_assembly *image,
+					    const struct clr_method *method);
 /* The assembly of that name beside a composite image. */
 struct clr_assembly *clr_component(struct load *load, const struct clr_assembly *image,
 				   struct bytes name);
 void clr_assemblies_close(struct clr *clr);
+
+/* The IL that a place counts for, which is not CLR_IL_NONE. */
+static inline uint32_t clr_il_of(int32_t il_off)
+{
+	enum { LAST_IL = 0x7fffffff };
+	if (il_off == CLR_IL_PROLOG)
+		return 0;
+	return il_off == CLR_IL_EPILOG ? LAST_IL : (uint32_t)il_off;
+}
 
 struct clr_source_line {
 	uint32_t file; /* string of load->strings */

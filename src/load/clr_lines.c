@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-enum { LAST_IL = 0x7fffffff };
-
 void clr_put_line(struct clr_work *work, uint32_t native_off, const struct clr_source_line *line)
 {
 	if (work->line_count && work->last_file == line->file && work->last_line == line->line &&
@@ -36,13 +34,6 @@ void clr_put_line(struct clr_work *work, uint32_t native_off, const struct clr_s
 	work->last_column = line->column;
 }
 
-static uint32_t il_of(int32_t il_off)
-{
-	if (il_off == CLR_IL_PROLOG)
-		return 0;
-	return il_off == CLR_IL_EPILOG ? LAST_IL : (uint32_t)il_off;
-}
-
 /* Code of the compiler's own, without a line, ends the line before it. */
 void clr_put_spot(struct clr_work *work, const struct clr_spot *spot, struct clr_method_place place)
 {
@@ -52,7 +43,7 @@ void clr_put_spot(struct clr_work *work, const struct clr_spot *spot, struct clr
 	struct clr_assembly *assembly =
 	    work->process ? clr_assembly_of(work->load, work->process, place.module_id)
 			  : work->assembly;
-	if (clr_source_line(work->load, assembly, place.token, il_of(spot->il_off), &line) ||
+	if (clr_source_line(work->load, assembly, place.token, clr_il_of(spot->il_off), &line) ||
 	    spot->il_off >= 0)
 		clr_put_line(work, spot->native_off, &line);
 }
@@ -114,19 +105,6 @@ static void put_spots(struct clr_work *work, struct clr_spot *spots, uint32_t co
 	free(spots);
 }
 
-/* The assembly that a method's token and lines are of: itself, or a component of a composite image.
- */
-static struct clr_assembly *assembly_of_method(struct load *load, struct clr_assembly *image,
-					       const struct clr_method *method)
-{
-	struct clr_identity identity;
-	clr_image_identity(image->image, &identity);
-	if (!identity.is_composite)
-		return image;
-	return clr_component(load, image,
-			     clr_image_component_name(image->image, method->component));
-}
-
 /* Code that was compiled ahead has its map in its file. */
 static void make_from_image(struct clr_work *work, uint32_t method)
 {
@@ -135,7 +113,7 @@ static void make_from_image(struct clr_work *work, uint32_t method)
 	uint32_t count;
 	work->process = NULL;
 	struct clr_spot *spots = spots_of_image(work->assembly->image, method, &count);
-	work->assembly = assembly_of_method(work->load, work->assembly, &what);
+	work->assembly = clr_assembly_of_method(work->load, work->assembly, &what);
 	if (spots)
 		put_spots(work, spots, count, place);
 }
@@ -271,31 +249,4 @@ bool clr_inlines(struct load *load, uint32_t piece, struct jitdump_about *about)
 					 .entries = cursor_over(made->scopes),
 					 .strings = made->strings };
 	return true;
-}
-
-bool clr_line_of_object(struct load *load, uint32_t object, uint32_t rva,
-			struct profile_frame *frame)
-{
-	uint32_t method;
-	const char *path = intern_get(&load->strings, load->objects.items[object].path);
-	struct clr_assembly *assembly = clr_assembly_at(load, path);
-	if (!assembly || !assembly->image || !clr_image_find(assembly->image, rva, &method))
-		return false;
-	const struct clr_method what = clr_image_method(assembly->image, method);
-	struct clr_il_map map = { 0 };
-	const struct clr_il_entry *best = NULL;
-	if (clr_image_il_map(assembly->image, method, &map) == 0)
-		for (size_t i = 0; i < map.items.count; i++)
-			if (map.items.items[i].native_off <= rva - what.start_rva &&
-			    map.items.items[i].il_off != CLR_IL_NONE)
-				best = &map.items.items[i];
-	struct clr_source_line line;
-	assembly = assembly_of_method(load, assembly, &what);
-	const bool found =
-	    best && clr_source_line(load, assembly, what.token, il_of(best->il_off), &line);
-	vector_clear(&map.items);
-	if (found)
-		naming_set_line(load, intern_get_bytes(&load->strings, line.file), line.line,
-				frame);
-	return found;
 }

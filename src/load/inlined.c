@@ -1,5 +1,6 @@
 #include "load/inlined.h"
 
+#include "load/clr.h"
 #include "load/naming.h"
 
 #include <string.h>
@@ -111,7 +112,13 @@ uint32_t inlined_of_object(struct load *load, const struct inlined_native_place 
 	const struct load_options *options = &load->options;
 	if (!options->lines && !options->inlines)
 		return 0;
-	struct debuginfo *info = load_object_debuginfo(load, &load->objects.items[place->object]);
+	struct object *object = &load->objects.items[place->object];
+	if (object->symbols && symbol_is_assembly(object->symbols)) {
+		if (options->lines)
+			clr_set_line_of_object(load, place->object, (uint32_t)place->svma, frame);
+		return 0;
+	}
+	struct debuginfo *info = load_object_debuginfo(load, object);
 	if (!info || !debuginfo_find(info, place->svma, &told))
 		return 0;
 	const uint32_t count = told.scope_count < limit ? told.scope_count : limit;

@@ -2,6 +2,7 @@
 #include "load/listing_parts.h"
 
 #include "base/status.h"
+#include "load/clr.h"
 #include "os/kernel.h"
 
 /* No function of the kernel is larger. */
@@ -21,6 +22,8 @@ int listing_of_symbol(struct load *load, const struct origin *origin, struct lis
 	listing->code = symbol_code(table, origin->start_svma, origin->size);
 	if (!listing->code.size)
 		listing->reason = "the file holds no instructions at this address";
+	if (symbol_is_assembly(table))
+		return clr_put_object_lines(load, origin->id, listing);
 	struct debuginfo *info = load_object_debuginfo(load, object);
 	return info ? listing_put_native_lines(load, info, listing) : 0;
 }
