@@ -27,7 +27,21 @@ struct clr_build_file {
 /* False where it is no PE file, or cannot be read. */
 bool clr_build_id(const struct clr_build_file *file, uint8_t id[CLR_BUILD_ID_SIZE]);
 
-/* The same of a file in memory. */
+/* By what one bundle of a single-file program is told from another: the program in front of it is
+ * the same for all, with one build id. Of the size and the last 256 KB, where the bundle's list of
+ * files is, with an id of their contents. False where it cannot be read.
+ */
+bool clr_bundle_id(const struct clr_build_file *file, uint8_t id[CLR_BUILD_ID_SIZE]);
+
+/* Stands in the data of such a program, behind the 8 bytes that tell where the list is (0:
+ * nowhere). */
+extern const uint8_t CLR_BUNDLE_SIGNATURE[32];
+
+/* Recordings give the id to this path behind the program's own. */
+#define CLR_BUNDLE_SUFFIX "//bundle"
+
+/* Files in memory. */
+bool clr_bundle_id_of(struct bytes file, uint8_t id[CLR_BUILD_ID_SIZE]);
 bool clr_build_id_of(struct bytes file, uint8_t id[CLR_BUILD_ID_SIZE]);
 
 #endif

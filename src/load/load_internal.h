@@ -32,6 +32,8 @@ struct object {
 	uint32_t short_name;       /* string */
 	uint32_t build_id;         /* of the MMAP record; bytes, interned; 0: none */
 	uint32_t feature_build_id; /* of the BUILD_ID feature */
+	uint32_t bundle_id;        /* of it, too; of a single-file program of .NET */
+	bool has_other_bundle;     /* than the recording says */
 	enum object_kind kind;
 	bool was_opened;
 	bool was_looked_at;           /* for methods */
@@ -215,7 +217,7 @@ struct load {
 	VECTOR(struct piece_table) piece_tables;
 	struct idmap table_of_piece; /* by piece: index + 1 */
 	struct stacks *stacks;       /* NULL: no frames of interpreters were read yet */
-	struct clr *clr;          /* NULL: no process of .NET streamed its events */
+	struct clr *clr;             /* NULL: no process of .NET streamed its events */
 	struct dumped *dumped;       /* NULL: no stack was copied that may have them */
 	bool has_outputs;            /* some event may be theirs */
 	size_t events_seen;          /* of those that were asked whether they are */

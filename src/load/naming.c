@@ -338,6 +338,9 @@ static const char *mapped_reason(const struct object *object)
 {
 	if (object->reason)
 		return object->reason;
+	if (object->has_other_bundle)
+		return "no symbol covers this address, and the file's assemblies are of another "
+		       "build";
 	if (!object->symbols || !symbol_is_assembly(object->symbols))
 		return "no symbol covers this address";
 	return symbol_count(object->symbols) ? "no method of the assembly covers this address"

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/status.h"
+#include "clr/build_id.h"
 #include "format/perfdata/features.h"
 #include "os/debuginfod.h"
 #include "os/kernel.h"
@@ -96,9 +97,28 @@ uint32_t load_object(struct load *load, const char *path, struct bytes build_id,
 	return load->object_slots[at] - 1;
 }
 
+/* Of a program whose path is this without its suffix, whatever its own build id is. */
+static int take_bundle_id(struct load *load, const struct perfdata_build_id *id, size_t suffix)
+{
+	const size_t size = strlen(id->path) - suffix;
+	const uint32_t path =
+	    intern_bytes(&load->strings, (struct bytes){ (const uint8_t *)id->path, size });
+	const uint32_t bundle_id = intern_bytes(&load->strings, id->build_id);
+	if (path == INTERN_NONE || bundle_id == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	for (size_t i = 0; i < load->objects.count; i++)
+		if (load->objects.items[i].path == path)
+			load->objects.items[i].bundle_id = bundle_id;
+	return 0;
+}
+
 /* The BUILD_ID feature names files whose MMAP records carry none. */
 static int take_build_id(struct load *load, const struct perfdata_build_id *id)
 {
+	const size_t suffix = strlen(CLR_BUNDLE_SUFFIX);
+	const size_t size = strlen(id->path);
+	if (size > suffix && strcmp(id->path + size - suffix, CLR_BUNDLE_SUFFIX) == 0)
+		return take_bundle_id(load, id, suffix);
 	const uint32_t path = intern_text(&load->strings, id->path);
 	const uint32_t build_id = intern_bytes(&load->strings, id->build_id);
 	if (path == INTERN_NONE || build_id == INTERN_NONE)
@@ -253,6 +273,9 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 	else if (object->kind == OBJECT_FILE)
 		got = symbol_table_file(&object->symbols, &files,
 					intern_get(&load->strings, object->path), build_id);
+	if (got == 0 && object->bundle_id)
+		object->has_other_bundle = !symbol_check_bundle(
+		    object->symbols, intern_get_bytes(&load->strings, object->bundle_id));
 	if (got < 0) {
 		object->symbols = NULL;
 		object->reason = load->options.self_contained  ? "its file was not to be opened"

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,29 +52,60 @@ static size_t read_elf(Elf *elf, uint8_t build_id[20])
 	return 0;
 }
 
-static size_t read_fd(int fd, uint8_t build_id[20])
-{
-	/* Read, not mapped: the file may shrink while we look at it. */
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	const size_t size = read_elf(elf, build_id);
-	elf_end(elf);
-	return size;
-}
-
-/* The same holds here. */
 static bool read_at(void *context, uint64_t off, void *buffer, size_t size)
 {
 	return pread(*(const int *)context, buffer, size, (off_t)off) == (ssize_t)size;
 }
 
-/* Assemblies of .NET, which has code of theirs mapped as other files of programs are. */
-static size_t read_pe(int fd, uint8_t build_id[20])
+static bool has_signature(int fd, const GElf_Phdr *segment)
 {
+	enum { DATA_LIMIT = 16 << 20 };
+	if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W) || !segment->p_filesz ||
+	    segment->p_filesz > DATA_LIMIT)
+		return false;
+	const size_t size = segment->p_filesz;
+	uint8_t *data = malloc(size);
+	const bool has = data && read_at(&fd, segment->p_offset, data, size) &&
+			 memmem(data, size, CLR_BUNDLE_SIGNATURE, sizeof(CLR_BUNDLE_SIGNATURE));
+	free(data);
+	return has;
+}
+
+/* Only where something is behind all that is the program is it looked through. */
+static bool is_single_file(Elf *elf, int fd, uint64_t file_size)
+{
+	GElf_Ehdr header;
+	size_t count;
+	bool has = false;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0 ||
+	    !gelf_getehdr(elf, &header) ||
+	    header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize >= file_size)
+		return false;
+	GElf_Phdr segment;
+	for (size_t i = 0; i < count; i++)
+		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_offset + segment.p_filesz >= file_size)
+			return false;
+	for (size_t i = 0; i < count && !has; i++)
+		has = gelf_getphdr(elf, (int)i, &segment) && has_signature(fd, &segment);
+	return has;
+}
+
+static void read_fd(int fd, struct build_id *item)
+{
+	/* Read, not mapped: the file may shrink while we look at it. */
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	struct stat opened;
-	if (fstat(fd, &opened) != 0 || opened.st_size < 0)
-		return 0;
-	const struct clr_build_file file = { &fd, read_at, (uint64_t)opened.st_size };
-	return clr_build_id(&file, build_id) ? CLR_BUILD_ID_SIZE : 0;
+	item->size = (uint8_t)read_elf(elf, item->bytes);
+	if (fstat(fd, &opened) == 0 && opened.st_size > 0) {
+		const struct clr_build_file file = { &fd, read_at, (uint64_t)opened.st_size };
+		item->has_bundle =
+		    is_single_file(elf, fd, file.size) && clr_bundle_id(&file, item->bundle);
+		/* Assemblies of .NET: their code is mapped as that of ELF files is. */
+		if (!item->size && clr_build_id(&file, item->bytes))
+			item->size = CLR_BUILD_ID_SIZE;
+	}
+	elf_end(elf);
 }
 
 static int open_file(const struct build_id_file *file)
@@ -110,21 +142,18 @@ static bool ends_with(const char *text, const char *end)
 	return size >= end_size && memcmp(text + size - end_size, end, end_size) == 0;
 }
 
-static size_t read_file(const struct build_id_file *file, uint8_t build_id[20])
+static void read_file(const struct build_id_file *file, struct build_id *item)
 {
 	elf_version(EV_CURRENT);
 	if (strcmp(file->path, "[vdso]") == 0)
-		return read_vdso(build_id);
-	if (ends_with(file->path, " (deleted)"))
-		return 0;
+		item->size = (uint8_t)read_vdso(item->bytes);
+	if (file->path[0] != '/' || ends_with(file->path, " (deleted)"))
+		return;
 	const int fd = open_file(file);
 	if (fd < 0)
-		return 0;
-	size_t size = read_fd(fd, build_id);
-	if (!size)
-		size = read_pe(fd, build_id);
+		return;
+	read_fd(fd, item);
 	close(fd);
-	return size;
 }
 
 /* "//anon" is how the kernel calls memory without a file. */
@@ -150,7 +179,7 @@ static struct build_id *item_of(struct build_ids *ids, const struct build_id_fil
 	if (!item)
 		return NULL;
 	item->path = intern_text(&ids->paths, file->path);
-	item->size = (uint8_t)read_file(file, item->bytes);
+	read_file(file, item);
 	return item;
 }
 
@@ -179,6 +208,14 @@ static void put_kernel(const struct kernel_layout *kernel, struct sink *content)
 	}
 }
 
+static void put_bundle(const struct build_id *item, const char *program, struct sink *content)
+{
+	char path[4200];
+	(void)snprintf(path, sizeof(path), "%s" CLR_BUNDLE_SUFFIX, program);
+	perfdata_put_build_id(content, PERFDATA_CPUMODE_USER, -1,
+			      (struct bytes){ item->bundle, sizeof(item->bundle) }, path);
+}
+
 void build_ids_put(const struct build_ids *ids, const struct kernel_layout *kernel,
 		   struct sink *content)
 {
@@ -189,6 +226,8 @@ void build_ids_put(const struct build_ids *ids, const struct kernel_layout *kern
 			perfdata_put_build_id(content, PERFDATA_CPUMODE_USER, -1,
 					      (struct bytes){ item->bytes, item->size },
 					      intern_get(&ids->paths, item->path));
+		if (item->has_bundle)
+			put_bundle(item, intern_get(&ids->paths, item->path), content);
 	}
 }
 

@@ -4,10 +4,9 @@
  *   build_ids_put(&ids, &kernel, content);              at the end
  *   build_ids_clear(&ids);
  *
- * Those of ELF files, and for PE files what is made up in their place (clr/build_id.h). A file's notes
- * are read at first sight, through the root of the process that mapped
- * it, which may be gone (and its container with it) at the end. Files are told apart by
- * device, inode and path.
+ * Those of ELF files, and for PE files what is made up in their place (clr/build_id.h). A file's
+ * notes are read at first sight, through the root of the process that mapped it, which may be gone
+ * (and its container with it) at the end. Files are told apart by device, inode and path.
  */
 #ifndef RECORD_BUILD_IDS_H
 #define RECORD_BUILD_IDS_H
@@ -22,6 +21,8 @@ struct build_id {
 	uint32_t path; /* in `paths` */
 	uint8_t size;  /* 0: the file has none, or could not be read */
 	uint8_t bytes[20];
+	bool has_bundle; /* it is a single-file program of .NET */
+	uint8_t bundle[20];
 };
 
 struct build_ids {

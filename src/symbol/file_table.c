@@ -144,6 +144,17 @@ int symbol_table_file(struct symbol_table **table, const struct symbol_files *fi
 	return STATUS_OK;
 }
 
+bool symbol_check_bundle(struct symbol_table *table, struct bytes bundle_id)
+{
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	if (!table->single || (clr_bundle_id_of(table->image, id) &&
+			       same(bundle_id, (struct bytes){ id, sizeof(id) })))
+		return true;
+	single_file_close(table->single);
+	table->single = NULL;
+	return false;
+}
+
 int symbol_table_image(struct symbol_table **table, struct bytes bytes)
 {
 	struct elf_image image;

@@ -3,20 +3,13 @@
 #include "base/path.h"
 #include "base/status.h"
 #include "base/vector.h"
+#include "clr/build_id.h"
 #include "symbol/assembly.h"
 
 #include <stdlib.h>
 
 /* No linker puts anything there. */
 static const uint64_t BASE_SVMA = UINT64_C(1) << 62;
-
-/* Behind the place where the host is told the offset of the bundle's header: the SHA-256 of ".net
- * core bundle".
- */
-static const uint8_t SIGNATURE[32] = { 0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38,
-				       0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
-				       0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18,
-				       0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae };
 
 enum {
 	TYPE_ASSEMBLY = 1,
@@ -57,11 +50,12 @@ static bool is_behind_segments(const struct elf_image *image)
 	return true;
 }
 
-/* The offset in front of the signature; 0 where there is none, or it was never set. */
+/* The offset in front of the host's signature; 0 where there is none, or it was never set. */
 static uint64_t header_of_segment(const struct elf_image *image, const GElf_Phdr *segment)
 {
 	const uint8_t *data = image->bytes.data + segment->p_offset;
-	const uint8_t *at = memmem(data, segment->p_filesz, SIGNATURE, sizeof(SIGNATURE));
+	const uint8_t *at =
+	    memmem(data, segment->p_filesz, CLR_BUNDLE_SIGNATURE, sizeof(CLR_BUNDLE_SIGNATURE));
 	uint64_t header_off = 0;
 	if (at && at - data >= (ptrdiff_t)sizeof(header_off))
 		memcpy(&header_off, at - sizeof(header_off), sizeof(header_off));

@@ -64,6 +64,11 @@ void symbol_table_free(struct symbol_table *table);
 /* True where the file may have methods of .NET: a look at its headers, cheap beside a table. */
 bool symbol_may_have_methods(const struct symbol_files *files, const char *path);
 
+/* For a program that may be a single file of .NET: forgets its assemblies if their bundle has
+ * another id (clr_bundle_id()) than the one of the recording. Returns false then.
+ */
+bool symbol_check_bundle(struct symbol_table *table, struct bytes bundle_id);
+
 /* True for a PE file: all its symbols are methods. */
 bool symbol_is_assembly(const struct symbol_table *table);
 

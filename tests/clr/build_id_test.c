@@ -117,12 +117,41 @@ static void test_shrunk(void **state)
 	free(writable(there));
 }
 
+/* Of a bundle the end counts, and the size. */
+static void test_bundle(void **state)
+{
+	(void)state;
+	enum { TAIL = 256 << 10, SIZE = TAIL + 5000 };
+	static const uint8_t STABLE[CLR_BUILD_ID_SIZE] = { 0xa3, 0x67, 0x00, 0xcc, 0x64, 0x16, 0xf9,
+							   0x7f, 0x8a, 0xd8, 0xdf, 0x8c, 0x1d, 0xf7,
+							   0xbc, 0xff, 0xa9, 0xd2, 0x97, 0x66 };
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	uint8_t other[CLR_BUILD_ID_SIZE];
+	const struct bytes file = make(SIZE);
+	assert_true(clr_bundle_id_of(file, id));
+	assert_memory_equal(id, STABLE, sizeof(id));
+	static const size_t COUNTS[] = { SIZE - TAIL, SIZE - 4096, SIZE - 1 };
+	for (size_t i = 0; i < 3; i++) {
+		writable(file)[COUNTS[i]] ^= 1;
+		assert_true(clr_bundle_id_of(file, other));
+		assert_memory_not_equal(id, other, sizeof(id));
+		writable(file)[COUNTS[i]] ^= 1;
+	}
+	assert_true(clr_bundle_id_of((struct bytes){ file.data + 1, SIZE - 1 }, other));
+	assert_memory_not_equal(id, other, sizeof(id));
+	const struct bytes small = { file.data, 10 };
+	assert_true(clr_bundle_id_of(small, other));
+	struct bytes there = { file.data, SIZE - 1 };
+	assert_false(clr_bundle_id(&(struct clr_build_file){ &there, read_start, SIZE }, id));
+	free(writable(file));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stable),  cmocka_unit_test(test_every_byte),
 		cmocka_unit_test(test_headers), cmocka_unit_test(test_none),
-		cmocka_unit_test(test_shrunk),
+		cmocka_unit_test(test_shrunk),  cmocka_unit_test(test_bundle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

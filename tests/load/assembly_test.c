@@ -1,10 +1,13 @@
 /* Methods of assemblies that were compiled ahead: as frames, and as pieces of code. */
 #include "clr/fixture.h"
+#include "format/perfdata/layout.h"
 #include "load/code.h"
 #include "load/load.h"
 #include "load/recording.h"
+#include "symbol/single_build.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { PID = 4000001, GUARDED_OFF = 0x720, GUARDED_SIZE = 0x57, CTOR_OFF = 0x7b0, GAP_OFF = 0x77f };
 
@@ -166,13 +169,70 @@ static void test_without_keep_code(void **state)
 	recording_remove(&r);
 }
 
+/* Of the program, and of what lies in the bundle behind it. */
+static void make_bundled(struct recording *r, const char *path, struct bytes bundle_id)
+{
+	char bundle_path[128];
+	recording_begin(r);
+	(void)snprintf(bundle_path, sizeof(bundle_path), "%s//bundle", path);
+	r->features[0].feature = PERFDATA_FEATURE_BUILD_ID;
+	perfdata_put_build_id(&r->features[0].content, PERFDATA_CPUMODE_USER, -1, bundle_id,
+			      bundle_path);
+	recording_map(r, &(struct recording_map){ .pid = PID,
+						  .time_ns = MAPPED_NS,
+						  .start_avma = CODE_AVMA,
+						  .size = 0x2000,
+						  .file_off = NEXT_ENTRY & ~0xfff,
+						  .path = path });
+	recording_sample(r, PID, PID, 2000,
+			 (uint64_t[]){ CODE_AVMA + (NEXT_ENTRY & 0xfff) + GUARDED_OFF }, 1);
+	recording_finish(r);
+}
+
+static void check_bundled(const char *path, struct bytes bundle_id, const char *expected)
+{
+	struct recording r;
+	struct profile profile = { 0 };
+	struct sink seen = { 0 };
+	make_bundled(&r, path, bundle_id);
+	struct load *load = open_load(&r, false);
+	assert_int_equal(load_samples(load, &profile, print, &seen), 0);
+	sink_u8(&seen, 0);
+	assert_string_equal((const char *)seen.data, expected);
+	sink_clear(&seen);
+	profile_clear(&profile);
+	load_close(load);
+	recording_remove(&r);
+}
+
+static void test_bundle(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/single-XXXXXX";
+	const struct bytes file = make_single(true);
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	const struct bytes bundle_id = { id, sizeof(id) };
+	const int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, file.data, file.size), file.size);
+	close(fd);
+	assert_true(clr_bundle_id_of(file, id));
+	check_bundled(path, bundle_id,
+		      "Shapes.Outer.Guarded(int[], int) (dotnet prejit, Shapes.dll)+0\n");
+	id[3] ^= 1;
+	check_bundled(
+	    path, bundle_id,
+	    "no symbol covers this address, and the file's assemblies are of another build\n");
+	unlink(path);
+	free_fixture(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_without_keep_code),
+		cmocka_unit_test(test_frames), cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_many),   cmocka_unit_test(test_without_keep_code),
+		cmocka_unit_test(test_bundle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

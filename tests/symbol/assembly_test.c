@@ -4,6 +4,7 @@
 #include "clr/build_id.h"
 #include "clr/fixture.h"
 #include "memory_files.h"
+#include "single_build.h"
 
 #include <elf.h>
 
@@ -106,83 +107,6 @@ static void test_without_code(void **state)
 
 /* --- one file --- */
 
-enum { DATA_OFF = 0x1000, DATA_SIZE = 0x100, PLACEHOLDER = 0x40, NEXT_ENTRY = 0x2240 };
-
-static const uint8_t SIGNATURE[] = { 0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38,
-				     0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
-				     0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18,
-				     0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae };
-
-static void put_text(struct sink *out, const char *text)
-{
-	sink_u8(out, (uint8_t)strlen(text));
-	sink_text(out, text);
-}
-
-static void put_entry(struct sink *out, uint64_t off, uint64_t size, uint8_t type, const char *name)
-{
-	sink_u64(out, off);
-	sink_u64(out, size);
-	sink_u64(out, 0); /* as it is, not packed */
-	sink_u8(out, type);
-	put_text(out, name);
-}
-
-/* A program of two segments, and behind it: an assembly without code, one with code, the list. */
-static struct bytes make_single(bool with_offset)
-{
-	const struct bytes il = read_fixture(SHAPES_IL);
-	const struct bytes code = read_fixture(SHAPES);
-	struct sink out = { 0 };
-	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
-				    .e_type = ET_DYN,
-				    .e_machine = EM_X86_64,
-				    .e_version = 1,
-				    .e_phoff = sizeof(header),
-				    .e_ehsize = sizeof(header),
-				    .e_phentsize = sizeof(Elf64_Phdr),
-				    .e_phnum = 2 };
-	const Elf64_Phdr text = {
-		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = DATA_OFF, .p_memsz = DATA_OFF
-	};
-	const Elf64_Phdr data = { .p_type = PT_LOAD,
-				  .p_flags = PF_R | PF_W,
-				  .p_offset = DATA_OFF,
-				  .p_vaddr = 2 * DATA_OFF,
-				  .p_filesz = DATA_SIZE,
-				  .p_memsz = DATA_SIZE };
-	sink_put(&out, &header, sizeof(header));
-	sink_put(&out, &text, sizeof(text));
-	sink_put(&out, &data, sizeof(data));
-	sink_zeros(&out, DATA_OFF + PLACEHOLDER - out.size);
-	const uint64_t header_off = NEXT_ENTRY + code.size;
-	sink_u64(&out, with_offset ? header_off : 0);
-	sink_put(&out, SIGNATURE, sizeof(SIGNATURE));
-	sink_zeros(&out, DATA_OFF + DATA_SIZE - out.size);
-	const uint64_t il_off = out.size;
-	sink_put(&out, il.data, il.size);
-	sink_zeros(&out, NEXT_ENTRY - out.size);
-	sink_put(&out, code.data, code.size);
-	sink_u32(&out, 6);
-	sink_u32(&out, 0);
-	sink_u32(&out, 3);
-	put_text(&out, "an-id");
-	sink_zeros(&out, 40);
-	put_entry(&out, NEXT_ENTRY, code.size, 1, "lib/Shapes.dll");
-	put_entry(&out, il_off, il.size, 1, "Plain.dll");
-	put_entry(&out, 0, 8, 3, "a.deps.json");
-	assert_false(sink_failed(&out));
-	free_fixture(il);
-	free_fixture(code);
-	/* Of exact size. */
-	uint8_t *exact = malloc(out.size);
-	assert_non_null(exact);
-	memcpy(exact, out.data, out.size);
-	const struct bytes file = { exact, out.size };
-	sink_clear(&out);
-	return file;
-}
-
 static void test_single_file(void **state)
 {
 	(void)state;
@@ -210,6 +134,17 @@ static void test_single_file(void **state)
 	assert_true(symbol_file_to_svma(table, 0x100, &svma));
 	assert_int_equal(svma, 0x100);
 	assert_null(at(table, 0x100, &svma).name);
+	/* The bundle that was recorded, and another one behind the same host. */
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	assert_true(clr_bundle_id_of(file, id));
+	const struct bytes bundle_id = { id, sizeof(id) };
+	assert_true(symbol_check_bundle(table, bundle_id));
+	assert_non_null(at(table, NEXT_ENTRY + GUARDED_OFF, &svma).name);
+	id[0] ^= 1;
+	assert_false(symbol_check_bundle(table, bundle_id));
+	assert_false(symbol_file_to_svma(table, NEXT_ENTRY + GUARDED_OFF, &svma));
+	assert_true(symbol_file_to_svma(table, 0x100, &svma));
+	assert_true(symbol_check_bundle(table, bundle_id)); /* there is none any more */
 	symbol_table_free(table);
 	assert_int_equal(disk.open_count, 0);
 	free_fixture(file);
