@@ -100,7 +100,7 @@ struct clr_event_rich_map {
  */
 struct clr_rich_inline {
 	uint64_t method_id;
-	uint32_t il_off; /* in the caller's IL, where it was called; UINT32_MAX of node 0 */
+	uint32_t il_off; /* in the caller's IL, by intent: .NET 8 to 10 leave garbage in it */
 	uint32_t child;  /* index of its first callee, 0: none */
 	uint32_t sibling;
 };
