@@ -6,7 +6,8 @@
 
 enum {
 	HEADER_MAGIC = 0x00525452,
-	MAJOR_LEAST = 2, /* .NET Core 2.0; before that tables differed */
+	MAJOR_PLAIN_X86 = 11, /* .NET 10; that of .NET 9 is 10 */
+	MAJOR_LEAST = 2,      /* .NET Core 2.0; before that tables differed */
 	SECTION_ENTRY_SIZE = 12,
 	COMPONENT_ENTRY_SIZE = 16,
 	HOT_COLD_SIZE = 8,
@@ -32,10 +33,12 @@ struct bytes r2r_section(const struct clr_image *image, struct bytes header, enu
 	return (struct bytes){ 0 };
 }
 
-/* x86's lengths are numbers of seven bits a byte, highest first. */
-static uint32_t x86_length(struct cursor *c)
+/* x86's lengths were numbers of seven bits a byte, highest first, up to .NET 9. */
+static uint32_t x86_length(const struct r2r *r2r, struct cursor *c)
 {
 	uint32_t length = 0;
+	if (r2r->major >= MAJOR_PLAIN_X86)
+		return cursor_u32(c);
 	for (unsigned i = 0; i < 5; i++) {
 		const uint8_t byte = cursor_u8(c);
 		length = length << 7 | (byte & 0x7f);
@@ -48,13 +51,13 @@ static uint32_t x86_length(struct cursor *c)
 /* Only amd64's functions tell where they end. Elsewhere the unwind information begins with the
  * length: in instructions (two bytes on ARM, four on others), on x86 in bytes.
  */
-static uint32_t length_by_unwinding(const struct pe *pe, uint32_t unwind_rva)
+static uint32_t length_by_unwinding(const struct clr_image *image, uint32_t unwind_rva)
 {
-	struct cursor c = cursor_over(pe_bytes_from(pe, unwind_rva));
-	if (pe->machine == PE_I386)
-		return x86_length(&c);
+	struct cursor c = cursor_over(pe_bytes_from(&image->pe, unwind_rva));
+	if (image->pe.machine == PE_I386)
+		return x86_length(&image->r2r, &c);
 	const uint32_t length = cursor_u32(&c) & UNWIND_LENGTH;
-	return length * (pe->machine == PE_ARM ? 2 : 4);
+	return length * (image->pe.machine == PE_ARM ? 2 : 4);
 }
 
 static int read_functions(struct clr_image *image)
@@ -82,8 +85,7 @@ static int read_functions(struct clr_image *image)
 		const uint32_t unwind_rva = cursor_u32(&c);
 		if (has_end && end < code->rva)
 			return STATUS_CORRUPT;
-		code->size =
-		    has_end ? end - code->rva : length_by_unwinding(&image->pe, unwind_rva);
+		code->size = has_end ? end - code->rva : length_by_unwinding(image, unwind_rva);
 		code->first = R2R_NO_METHOD;
 	}
 	return 0;
