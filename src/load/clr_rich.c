@@ -6,6 +6,10 @@
  *
  * Stretches come one after another. Calls that one begins within are scopes, outer ones told first;
  * a scope ends where a stretch is no longer in its call.
+ *
+ * Where a call was inlined into the root the plain map tells: it has the root's IL for all code.
+ * For deeper calls it is what was told of the caller before, since the nodes' own field for it is
+ * what was in memory (.NET 8 to 10). A node is one call: it has one place, wherever its code went.
  */
 #include "load/clr_internal.h"
 
@@ -14,13 +18,16 @@
 
 #include <stdlib.h>
 
-enum { DEPTH_LIMIT = 64 };
+enum { DEPTH_LIMIT = 64, NOT_KNOWN = -1 };
 
 struct rich {
 	struct clr_work *work;
 	struct clr_rich_inline *nodes;
 	uint32_t *parents; /* by node; UINT32_MAX: it has none */
 	int32_t *last_il;  /* by node: the place in its IL that was told last */
+	int32_t *call_il;  /* by node: where the caller calls it; NOT_KNOWN until it is needed */
+	struct clr_spot *calls; /* of the plain map: the root's IL, ascending by native_off */
+	uint32_t call_count;
 	uint32_t node_count;
 	struct clr_spot *spots;
 	uint32_t spot_count;
@@ -37,8 +44,11 @@ static bool read_nodes(struct rich *rich, const struct clr_event_rich_map *map)
 	rich->nodes = calloc(room, sizeof(*rich->nodes));
 	rich->parents = calloc(room, sizeof(*rich->parents));
 	rich->last_il = calloc(room, sizeof(*rich->last_il));
-	if (!rich->nodes || !rich->parents || !rich->last_il)
+	rich->call_il = calloc(room, sizeof(*rich->call_il));
+	if (!rich->nodes || !rich->parents || !rich->last_il || !rich->call_il)
 		return false;
+	for (size_t i = 0; i < room; i++)
+		rich->call_il[i] = NOT_KNOWN;
 	while (rich->node_count < map->inline_count &&
 	       clr_rich_inline(map, rich->node_count, &rich->nodes[rich->node_count]))
 		rich->node_count++;
@@ -61,6 +71,50 @@ static bool read_spots(struct rich *rich, const struct clr_event_rich_map *map)
 										  : 0 };
 	clr_sort_spots(rich->spots, rich->spot_count);
 	return true;
+}
+
+/* The plain map's places in the root's IL; none where there is no such map. */
+static bool read_calls(struct rich *rich)
+{
+	const struct clr_map *plain = clr_il_map_of(rich->work->process, rich->work->code);
+	const uint32_t count = plain ? plain->il.count : 0;
+	rich->calls = calloc((size_t)count + 1, sizeof(*rich->calls));
+	if (!rich->calls)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		struct clr_spot *spot = &rich->calls[rich->call_count];
+		spot->order = i;
+		if (!clr_il_map_entry(&plain->il, i, &spot->il_off, &spot->native_off))
+			break;
+		rich->call_count += spot->il_off >= 0;
+	}
+	clr_sort_spots(rich->calls, rich->call_count);
+	return true;
+}
+
+/* The root's IL of an instruction. */
+static int32_t root_il(const struct rich *rich, uint32_t native_off)
+{
+	uint32_t low = 0;
+	uint32_t high = rich->call_count;
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+		if (rich->calls[mid].native_off <= native_off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? rich->calls[low - 1].il_off : rich->last_il[0];
+}
+
+/* Where a node is called, its code beginning there for the first time. */
+static int32_t call_il_of(struct rich *rich, uint32_t node, uint32_t native_off)
+{
+	const uint32_t caller = rich->parents[node];
+	int32_t *il = &rich->call_il[node];
+	if (*il == NOT_KNOWN)
+		*il = caller ? rich->last_il[caller] : root_il(rich, native_off);
+	return *il;
 }
 
 /* The calls around, outermost first, without the root. */
@@ -112,11 +166,8 @@ static void open_scope(struct rich *rich, uint32_t node, uint32_t native_off)
 	struct clr_work *work = rich->work;
 	const struct clr_rich_inline *what = &rich->nodes[node];
 	const struct clr_method_place caller = place_of(rich, rich->parents[node]);
-	const int32_t call_il = rich->last_il[rich->parents[node]];
+	const int32_t call_il = call_il_of(rich, node, native_off);
 	struct clr_source_line call = { 0 };
-	/* Nodes have a field for the place of the call, in which .NET 8 to 10 leave what was in
-	 * memory. They do tell of the caller's statement before the code that was inlined into it.
-	 */
 	(void)clr_source_line(work->load,
 			      clr_assembly_of(work->load, work->process, caller.module_id),
 			      caller.token, (uint32_t)call_il, &call);
@@ -179,12 +230,14 @@ static void take_spots(struct rich *rich)
 int clr_make_rich(struct clr_work *work, const struct clr_event_rich_map *map)
 {
 	struct rich rich = { .work = work };
-	const bool done = read_nodes(&rich, map) && read_spots(&rich, map);
+	const bool done = read_nodes(&rich, map) && read_spots(&rich, map) && read_calls(&rich);
 	if (done)
 		take_spots(&rich);
 	free(rich.nodes);
 	free(rich.parents);
 	free(rich.last_il);
+	free(rich.call_il);
+	free(rich.calls);
 	free(rich.spots);
 	return done ? 0 : STATUS_NO_MEMORY;
 }

@@ -159,7 +159,8 @@ static bool is_better(const struct clr_map *map, const struct clr_map *than, uin
 	return apart(map->time_ns, time_ns) < apart(than->time_ns, time_ns);
 }
 
-const struct clr_map *clr_map_of(const struct clr_process *p, const struct clr_code *code)
+static const struct clr_map *best_map(const struct clr_process *p, const struct clr_code *code,
+				      bool may_be_rich)
 {
 	const struct pair *pairs = p->by_map.items;
 	const uint64_t key = version_key(code->method_id, code->version_id);
@@ -167,12 +168,23 @@ const struct clr_map *clr_map_of(const struct clr_process *p, const struct clr_c
 	for (size_t i = lower_bound(pairs, p->by_map.count, key);
 	     i < p->by_map.count && pairs[i].key == key; i++) {
 		const struct clr_map *map = &p->maps.items[pairs[i].value];
-		if (map->method_id != code->method_id || map->version_id != code->version_id)
+		if (map->method_id != code->method_id || map->version_id != code->version_id ||
+		    (map->is_rich && !may_be_rich))
 			continue;
 		if (!best || is_better(map, best, code->time_ns))
 			best = map;
 	}
 	return best;
+}
+
+const struct clr_map *clr_map_of(const struct clr_process *p, const struct clr_code *code)
+{
+	return best_map(p, code, true);
+}
+
+const struct clr_map *clr_il_map_of(const struct clr_process *p, const struct clr_code *code)
+{
+	return best_map(p, code, false);
 }
 
 struct clr_module *clr_module_of(const struct clr_process *p, uint64_t module_id)

@@ -1,6 +1,6 @@
 // Calls from many places, each told with the line that the PDB has for it: Sites LOG SECONDS
 // The IL is the runtime's word (StackFrame, for the very version of the code that runs), the line that of
-// System.Reflection.Metadata. clr_lines_test.py puts methods in where it is marked.
+// System.Reflection.Metadata. live/clr_lines_test.py puts methods in where it is marked.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;

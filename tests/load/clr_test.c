@@ -509,6 +509,54 @@ static void inlined_calls_have_lines(void **state)
 		 "Ns.Work.Alpha(int) quick /src/Demo.cs:16\n");
 }
 
+/* One call, whose code went to two places. The last statement told before the first of them is not
+ * the caller's: the plain map knows that.
+ */
+static void check_call(const struct clr_stream_pair *pairs, uint16_t count, unsigned line)
+{
+	static const struct clr_stream_node NODES[] = { { 1, 1, 0 }, { 2, 0, 0 } };
+	static const struct clr_stream_mapping MAPPINGS[] = {
+		{ 0x10, 0, 10 },
+		{ 0x20, 1, 0 },
+		{ 0x30, 0, 35 },
+		{ 0x40, 1, 7 },
+	};
+	static const struct clr_stream_rich RICH = { NODES, 2, MAPPINGS, 4 };
+	struct scene s;
+	char expected[256];
+	begin(&s);
+	put_pdb(&s, 0);
+	struct clr_stream_method sum = ALPHA;
+	sum.token = SUM;
+	clr_stream_rich(&s.stream, &sum, &RICH);
+	if (count)
+		clr_stream_il_map(&s.stream, &sum, pairs, count);
+	clr_stream_method(&s.stream, &sum);
+	clr_stream_details(&s.stream, 2, 5, TWICE);
+	clr_stream_type(&s.stream, 5, MODULE);
+	at(&s, BASE + MS, 0x10028);
+	at(&s, BASE + 2 * MS, 0x10038);
+	at(&s, BASE + 3 * MS, 0x10048);
+	(void)snprintf(expected, sizeof(expected),
+		       "[inlined] quick /src/Demo.cs:9 < Ns.Work.Alpha(int) quick /src/Demo.cs:%u\n"
+		       "Ns.Work.Alpha(int) quick /src/Demo.cs:21\n"
+		       "[inlined] quick /src/Demo.cs:11 < Ns.Work.Alpha(int) quick "
+		       "/src/Demo.cs:%u\n",
+		       line, line);
+	check_as(&s, LINES, expected);
+}
+
+static void a_call_has_one_place(void **state)
+{
+	(void)state;
+	static const struct clr_stream_pair PAIRS[] = {
+		{ -2, 0 },    { 10, 0x10 }, { 15, 0x20 }, { -1, 0x28 },
+		{ 35, 0x30 }, { 15, 0x40 }, { -3, 0x50 },
+	};
+	check_call(NULL, 0, 16);
+	check_call(PAIRS, 7, 18);
+}
+
 /* Whatever a stream is cut to, the rest of the recording is read. */
 static void every_truncation(void **state)
 {
@@ -592,6 +640,7 @@ int main(void)
 		cmocka_unit_test(no_file_is_opened_when_self_contained),
 		cmocka_unit_test(hidden_code_has_no_line),
 		cmocka_unit_test(inlined_calls_have_lines),
+		cmocka_unit_test(a_call_has_one_place),
 		cmocka_unit_test(every_truncation),
 		cmocka_unit_test(sources_in_symbols),
 	};
