@@ -346,11 +346,15 @@ static int begin_dump(struct attachment *a, const struct attach_options *options
 			   a->target.pid, directory ? directory : "its /tmp");
 }
 
+/* Also when the wait for the events was broken off: it takes a moment, and has its own time. */
 static int end_dump(struct attachment *a, struct attach_report *report)
 {
+	static const uint64_t patience_ns = 10000000000;
 	struct dotnet_failure failure;
-	const struct dotnet_call call =
-	    new_call(a, DOTNET_PROCESS, DOTNET_PROCESS_DISABLE_MAP, NULL);
+	struct dotnet_call call = new_call(a, DOTNET_PROCESS, DOTNET_PROCESS_DISABLE_MAP, NULL);
+	call.cancel_fd = -1;
+	if (a->timeout_ns > patience_ns)
+		call.deadline_ns = os_clock_mono_ns() + patience_ns;
 	((struct dotnet *)a->own)->has_begun = false;
 	return ask(&call, &failure) < 0 ? explain(a, &failure, report) : 0;
 }

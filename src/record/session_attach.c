@@ -22,6 +22,9 @@ static int open_events(const struct session *s, struct attached *attached)
 	if (asprintf(&path, "%s/" COLLECTOR_EVENTS_NAME, s->private_dir.path, attached->pid) < 0)
 		return STATUS_NO_MEMORY;
 	attached->events_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (attached->events_fd < 0)
+		say_warning(&s->say, "no events of process %d: making %s: %s", attached->pid, path,
+			    strerror(errno));
 	free(path);
 	return attached->events_fd < 0 ? STATUS_IO : 0;
 }
@@ -32,11 +35,10 @@ static void tell_slow_end(void *context, pid_t pid)
 	say_note(&s->say, "waiting for process %d to list its methods (Ctrl-C: do without)", pid);
 }
 
-static void attach_to(struct session *s, struct attached *attached)
+static void attach_to(struct session *s, struct attached *attached, const char *runtime)
 {
 	struct attach_report report;
-	const bool has_events = strcmp(attach_runtime_of(attached->pid), "dotnet") == 0 &&
-				open_events(s, attached) == 0;
+	const bool has_events = strcmp(runtime, "dotnet") == 0 && open_events(s, attached) == 0;
 	const struct attach_events events = {
 		.fd = attached->events_fd,
 		.config = RUNTIMES_CLR_EVENTS,
@@ -86,9 +88,11 @@ void session_prepare_attach(struct session *s)
 
 void session_attach(struct session *s)
 {
-	for (size_t i = 0; i < s->attached.count && s->private_dir.path; i++)
-		if (runtime_to_ask(s, &s->attached.items[i]))
-			attach_to(s, &s->attached.items[i]);
+	for (size_t i = 0; i < s->attached.count && s->private_dir.path; i++) {
+		const char *runtime = runtime_to_ask(s, &s->attached.items[i]);
+		if (runtime)
+			attach_to(s, &s->attached.items[i], runtime);
+	}
 }
 
 void session_detach(struct session *s)

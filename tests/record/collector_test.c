@@ -342,6 +342,82 @@ static void test_dumps_in_the_private_directory_need_no_mapping(void **state)
 	assert_true(has_note(scene, "no process of this recording"));
 }
 
+/* The head of a stream, as far as whose it is. */
+static void put_events(const char *path, uint32_t pid)
+{
+	struct sink out = { 0 };
+	sink_text(&out, "Nettrace");
+	sink_u32(&out, 20);
+	sink_text(&out, "!FastSerialization.1");
+	sink_put(&out, "\5\5\1\4\0\0\0\4\0\0\0\5\0\0\0Trace\6", 21);
+	sink_zeros(&out, 16); /* a date */
+	sink_u64(&out, 1);
+	sink_u64(&out, 1000000000);
+	sink_u32(&out, 8);
+	sink_u32(&out, pid);
+	sink_u32(&out, 2);
+	sink_u32(&out, 0);
+	sink_put(&out, "\6\1", 2);
+	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, out.data, out.size), out.size);
+	close(fd);
+	sink_clear(&out);
+}
+
+static void test_events_in_the_private_directory(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	/* By the header, whatever the name; by the name where we took it off a socket, since the
+	 * header has the PID that a process in a namespace sees.
+	 */
+	PATH(own, "%s/clr-1.nettrace", scene->dir.path);
+	PATH(attached, "%s/attached-%d.nettrace", scene->dir.path, scene->child);
+	PATH(nobodys, "%s/clr-%d.nettrace", scene->dir.path, scene->child);
+	PATH(outside, "%s/outside.nettrace", scene->place);
+	PATH(link_path, "%s/clr-link.nettrace", scene->dir.path);
+	put_events(own, (uint32_t)scene->child);
+	put_events(attached, 1);
+	put_events(nobodys, 0x7fffffff);
+	put_events(outside, (uint32_t)scene->child);
+	assert_int_equal(symlink(outside, link_path), 0);
+	PATH(own_member, "process/%d/clr/clr-1.nettrace", scene->child);
+	PATH(attached_member, "process/%d/clr/attached-%d.nettrace", scene->child, scene->child);
+	PATH(nobodys_member, "unclaimed/clr/clr-%d.nettrace", scene->child);
+	PATH(link_member, "process/%d/clr/clr-link.nettrace", scene->child);
+	finish(scene);
+	struct bytes bytes;
+	assert_true(has_member(scene, own_member, &bytes));
+	assert_true(has_member(scene, attached_member, &bytes));
+	assert_true(has_member(scene, nobodys_member, &bytes));
+	assert_false(has_member(scene, link_member, &bytes));
+	assert_true(has_note(scene, "no process of this recording"));
+	assert_int_equal(collector_totals(scene->collector).events_count, 3);
+	assert_int_equal(collector_totals(scene->collector).dump_count, 0);
+	assert_int_equal(unlink(outside), 0);
+}
+
+static void test_a_map_that_was_told_of(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ .attached = true });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(map, "%s/perf-%d.map", scene->place, scene->child);
+	PATH(member, "process/%d/perf.map", scene->child);
+	put_file(map, "1000 10 alpha\n", O_EXCL);
+	collector_map_file(scene->collector, scene->child, map);
+	/* Of what is not there nothing comes, and no harm. */
+	collector_map_file(scene->collector, scene->child, "/nonexistent/perf-1.map");
+	collector_map_file(scene->collector, scene->child, "relative");
+	finish(scene);
+	expect_text(scene, member, "1000 10 alpha\n");
+	assert_int_equal(unlink(map), 0);
+}
+
 static void test_attached_processes_keep_their_files(void **state)
 {
 	struct scene *scene = *state;
@@ -471,6 +547,8 @@ int main(void)
 		TEST(test_without_inotify),
 		TEST(test_two_dumps_of_one_name),
 		TEST(test_dumps_in_the_private_directory_need_no_mapping),
+		TEST(test_events_in_the_private_directory),
+		TEST(test_a_map_that_was_told_of),
 		TEST(test_attached_processes_keep_their_files),
 		TEST(test_a_map_in_another_namespace),
 		TEST(test_many_processes_and_pids_used_again),

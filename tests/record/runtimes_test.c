@@ -155,6 +155,34 @@ static void test_what_the_user_has_stays(void **state)
 	runtimes_free(runtimes);
 }
 
+/* .NET's events: all settings are ours, or none. */
+static void test_events_of_the_user_are_his(void **state)
+{
+	struct place *place = *state;
+	static const char *const HIS[] = { "DOTNET_EnableEventPipe=1", "DOTNET_EventPipeConfig=x",
+					   "COMPlus_EnableEventPipe=0",
+					   "COMPlus_EventPipeOutputPath=y" };
+	char expected[256];
+	struct runtimes *runtimes = make(place, (struct runtimes_options){ 0 });
+	(void)snprintf(expected, sizeof(expected), "%s/clr-{pid}.nettrace", place->dir.path);
+	expect_variable(runtimes, "DOTNET_EnableEventPipe", "1");
+	expect_variable(runtimes, "DOTNET_EventPipeOutputPath", expected);
+	expect_variable(runtimes, "DOTNET_EventPipeOutputStreaming", "1");
+	expect_variable(runtimes, "DOTNET_EventPipeConfig", RUNTIMES_CLR_EVENTS);
+	runtimes_free(runtimes);
+	for (size_t i = 0; i < sizeof(HIS) / sizeof(HIS[0]); i++) {
+		char his[64];
+		(void)snprintf(his, sizeof(his), "%s", HIS[i]);
+		private_dir_remove(&place->dir); /* its files are made once */
+		assert_int_equal(private_dir_make(&place->dir), 0);
+		char *environment[] = { place->path_variable, his, NULL };
+		runtimes = make(place, (struct runtimes_options){ .environment = environment });
+		assert_null(value_of(runtimes, "DOTNET_EventPipeOutputStreaming"));
+		expect_variable(runtimes, "DOTNET_PerfMapEnabled", "1");
+		runtimes_free(runtimes);
+	}
+}
+
 static void test_no_ini_directory_stays_none(void **state)
 {
 	struct place *place = *state;
@@ -476,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_empty_environment_gets_all),
 		TEST(test_what_the_user_has_stays),
+		TEST(test_events_of_the_user_are_his),
 		TEST(test_no_ini_directory_stays_none),
 		TEST(test_lua_init_is_chained),
 		TEST(test_off_and_no_auto),
