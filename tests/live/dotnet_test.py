@@ -6,7 +6,7 @@
 matrix: the workload with ReadyToRun, tiers, PGO and W^X on and off, so that each pair of settings is met once;
 all 16 with $POLYPERF_DOTNET_ALL. web: an ASP.NET Core server under load. roslyn: a compiler. build: `dotnet build`
 of a console project. runtime-8, runtime-9: the workload on older runtimes. stacks-fp, stacks-dwarf: managed
-frames between native ones, to the start of the thread.
+frames, and native ones between them, to the start of the thread.
 
 Managed is what tests/lib/managed.py finds by mappings alone; 99 of 100 such samples must have a name. Shares of
 alpha, beta and gamma must be the program's own within 5 points. Exit code 77: there is no .NET, or no runtime.
@@ -33,7 +33,9 @@ SWITCHES = ("DOTNET_ReadyToRun", "DOTNET_TieredCompilation", "DOTNET_TieredPGO",
 # Whichever two are taken of the four, each of their four combinations is in a row.
 PAIRWISE = ("1111", "1000", "0100", "0010", "0001")
 RUNTIMES = {"runtime-8": "net8.0", "runtime-9": "net9.0"}
-WHOLE_STACKS = 90.0  # percent
+WHOLE_STACKS = 95.0  # percent
+# What begins threads has no frame pointer itself.
+STARTS = r"(_start|__libc_start_call_main|start_thread|(__GI_)?(__)?clone3?)$"
 
 
 def settings():
@@ -132,7 +134,52 @@ def older(place, framework):
             *live.left_behind(place, live.recorded_pids(recording))]
 
 
-CASES = {"matrix": matrix, "web": web, "roslyn": roslyn, "build": build,
+def stacks(recording, name):
+    """Names of the stacks, innermost first, in which a function is."""
+    text = polyperf.run(PROGRAM, "script", "-i", recording, "--ns", "--no-inline", "-F", "pid,tid,time,ip,sym").stdout
+    names = ([frame.name for frame in sample.frames] for sample in polyperf.read_script(text))
+    return [stack for stack in names if any(name in frame for frame in stack)]
+
+
+def whole_faults(found, name, minimum=50):
+    """The share of stacks that go on to where a thread begins."""
+    whole = sum(bool(stack and re.match(STARTS, stack[-1])) for stack in found)
+    share = 100 * whole / max(len(found), 1)
+    print(f"  {len(found)} stacks with {name}, {share:.2f} % whole")
+    ends = collections.Counter(stack[-1] for stack in found if not re.match(STARTS, stack[-1]))
+    for end, count in ends.most_common(5):
+        print(f"    ended {count}: in {end}")
+    return [f"{len(found)} stacks with {name}, {share:.2f} % whole"] if share < WHOLE_STACKS or whole < minimum else []
+
+
+def mixed(place):
+    """Managed code that the C library's qsort calls, which managed code called: from copied stacks."""
+    program, _ = dotnet.sdk()
+    work = dotnet.build(place.root / "built", "Mixed.cs", "mixed.csproj")
+    recording, _ = place.record(PROGRAM, [program, work, "2"], "-q", "-F", "499", "-g", "dwarf,16384")
+    found = stacks(recording, "Mixed.Compare")
+    wanted = ("Mixed.Compare", "qsort", "Mixed.Sort", "Mixed.Run", "Thread.StartCallback")
+    ordered = sum(in_order(stack, wanted) for stack in found)
+    print(f"  {ordered} of {len(found)} go through {', '.join(wanted)}")
+    faults = whole_faults(found, "Mixed.Compare")
+    return faults if ordered >= 0.99 * len(found) else [*faults, f"only {ordered} of {len(found)} stacks are in order"]
+
+
+def in_order(stack, wanted):
+    """Whether these are parts of names of the stack, the one above the other."""
+    frames = iter(stack)
+    return all(any(part in frame for frame in frames) for part in wanted)
+
+
+def pointers(place):
+    """Managed code keeps frame pointers: stacks of the workload as the kernel walks them."""
+    program, _ = dotnet.sdk()
+    work = dotnet.build(place.root / "built", "Work.cs", "work.csproj")
+    recording, _ = place.record(PROGRAM, [program, work, "1"], "-q", "-F", "1999", "-g", "fp")
+    return whole_faults(stacks(recording, "Work.alpha"), "Work.alpha")
+
+
+CASES = {"stacks-fp": pointers, "stacks-dwarf": mixed, "matrix": matrix, "web": web, "roslyn": roslyn, "build": build,
          **{name: lambda place, framework=framework: older(place, framework) for name, framework in RUNTIMES.items()}}
 
 
