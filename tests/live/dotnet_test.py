@@ -112,7 +112,7 @@ def names_faults(recording, wanted):
 
 
 def roslyn(place):
-    command = dotnet.compiler_command(place.root, 60)
+    command = dotnet.compiler_command(place.root, 30)
     recording, _ = place.record(PROGRAM, command, "-q", "-F", "999", "-g", "fp")
     return [*managed.naming_faults(PROGRAM, recording, minimum=1000),
             *names_faults(recording, ("Microsoft.CodeAnalysis.CSharp.",))]
