@@ -43,6 +43,8 @@ struct clr_identity {
 	uint8_t pdb_id[20];    /* what the portable PDB's own id must be: GUID and stamp */
 	bool has_pdb_id;
 	struct bytes embedded_pdb; /* as it lies there, for clr_pdb_open_embedded(); empty: none */
+	struct bytes map_name;     /* the file of crossgen's map (r2rmap.h); empty: not told */
+	uint8_t map_signature[16];
 	bool is_composite;
 	struct bytes composite; /* "framework-r2r.dll": the file that has this one's code */
 };

@@ -13,8 +13,10 @@ enum {
 	DEBUG_ENTRY_SIZE = 28,
 	DEBUG_CODEVIEW = 2,
 	DEBUG_EMBEDDED_PDB = 17,
+	DEBUG_MAP = 21,
 	PORTABLE_CODEVIEW = 0x504d, /* minor version of entries for portable PDBs */
 	CODEVIEW_MAGIC = 0x53445352,
+	MAP_MAGIC = 0x4d523252, /* "R2RM" */
 	EXPORT_NAMES_AT = 24,
 	GUID_SIZE = 16,
 };
@@ -192,6 +194,20 @@ static void read_codeview(const struct debug_entry *entry, struct clr_identity *
 	identity->has_pdb_id = true;
 }
 
+/* "R2RM", the signature, a version, the file's name. */
+static void read_map_entry(struct bytes data, struct clr_identity *identity)
+{
+	struct cursor c = cursor_over(data);
+	const uint32_t magic = cursor_u32(&c);
+	const struct bytes signature = cursor_take(&c, sizeof(identity->map_signature));
+	cursor_u32(&c);
+	const char *name = cursor_cstr(&c);
+	if (cursor_failed(&c) || magic != MAP_MAGIC)
+		return;
+	memcpy(identity->map_signature, signature.data, signature.size);
+	identity->map_name = (struct bytes){ (const uint8_t *)name, strlen(name) };
+}
+
 void pe_symbols(const struct pe *pe, struct clr_identity *identity)
 {
 	struct cursor c = cursor_over(pe_bytes(pe, pe->directories[PE_DIRECTORY_DEBUG]));
@@ -210,5 +226,7 @@ void pe_symbols(const struct pe *pe, struct clr_identity *identity)
 			read_codeview(&entry, identity);
 		else if (entry.kind == DEBUG_EMBEDDED_PDB && entry.data.size)
 			identity->embedded_pdb = entry.data;
+		else if (entry.kind == DEBUG_MAP)
+			read_map_entry(entry.data, identity);
 	}
 }

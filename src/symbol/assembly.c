@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/vector.h"
 #include "clr/image.h"
+#include "clr/r2rmap.h"
 
 #include <stdlib.h>
 
@@ -38,6 +39,9 @@ struct assembly {
 	uint32_t thunks_rva;
 	uint32_t thunks_size;
 	size_t count;
+	struct clr_r2rmap map; /* crossgen's own, before the first need too */
+	struct bytes map_file; /* empty: none was found */
+	bool map_was_asked;
 	struct arena texts;
 	struct sink scratch;
 };
@@ -97,6 +101,9 @@ void assembly_close(struct assembly *assembly)
 	}
 	free(assembly->components);
 	free(assembly->names);
+	clr_r2rmap_clear(&assembly->map);
+	if (assembly->map_file.size)
+		assembly->files.close(assembly->files.context, assembly->map_file);
 	arena_clear(&assembly->texts);
 	sink_clear(&assembly->scratch);
 	sink_clear(&assembly->path);
@@ -204,6 +211,12 @@ static const char *keep(struct assembly *assembly, const char *text)
 	return copy;
 }
 
+/* No path: it leads nowhere else. */
+static bool is_file_name(struct bytes name)
+{
+	return name.size && !memchr(name.data, '/', name.size) && !memchr(name.data, 0, name.size);
+}
+
 /* Names are in the metadata of the assembly that a method is of. */
 static void ask_component(struct assembly *assembly, uint32_t index)
 {
@@ -212,7 +225,7 @@ static void ask_component(struct assembly *assembly, uint32_t index)
 	struct component *component = &assembly->components[index];
 	component->was_asked = true;
 	const struct bytes name = clr_image_component_name(assembly->image, index);
-	if (!name.size || memchr(name.data, '/', name.size) || memchr(name.data, 0, name.size))
+	if (!is_file_name(name))
 		return;
 	assembly->path.size = assembly->folder_size;
 	sink_put(&assembly->path, name.data, name.size);
@@ -233,12 +246,61 @@ static void ask_component(struct assembly *assembly, uint32_t index)
 	clr_image_set_component(assembly->image, index, component->image);
 }
 
-/* A name that says at least the token is made of a damaged file too. */
+/* Beside the image, and of that very one. */
+static void ask_map(struct assembly *assembly)
+{
+	struct clr_identity identity;
+	if (assembly->map_was_asked)
+		return;
+	assembly->map_was_asked = true;
+	clr_image_identity(assembly->image, &identity);
+	if (!is_file_name(identity.map_name))
+		return;
+	assembly->path.size = assembly->folder_size;
+	sink_put(&assembly->path, identity.map_name.data, identity.map_name.size);
+	sink_u8(&assembly->path, 0);
+	if (sink_failed(&assembly->path) ||
+	    !assembly->files.open(assembly->files.context, (const char *)assembly->path.data,
+				  &assembly->map_file))
+		return;
+	(void)clr_r2rmap_open(&assembly->map, assembly->map_file, identity.map_signature);
+}
+
+static struct bytes assembly_name(const struct assembly *assembly, uint32_t component)
+{
+	struct clr_identity identity;
+	clr_image_identity(assembly->image, &identity);
+	return assembly->component_count ? clr_image_component_name(assembly->image, component)
+					 : identity.name;
+}
+
+/* In the spelling of the image's own, instead of what is known of it without. */
+static void put_map_name(struct assembly *assembly, const struct clr_method *method)
+{
+	struct clr_r2rmap_line line;
+	ask_map(assembly);
+	if (!clr_r2rmap_find(&assembly->map, method->rva, &line))
+		return;
+	sink_reset(&assembly->scratch);
+	clr_r2rmap_spell(line.name, assembly_name(assembly, method->component), &assembly->scratch);
+}
+
+static bool lacks_metadata(const struct assembly *assembly, uint32_t component)
+{
+	return component < assembly->component_count && !assembly->components[component].image;
+}
+
+/* The metadata spells names as the runtime does. Where it is damaged or not here, crossgen's map
+ * may know; else what is left of the name says at least the token.
+ */
 static const char *make_name(struct assembly *assembly, uint32_t index)
 {
-	ask_component(assembly, clr_image_method(assembly->image, index).component);
+	const struct clr_method method = clr_image_method(assembly->image, index);
+	ask_component(assembly, method.component);
 	sink_reset(&assembly->scratch);
-	(void)clr_image_name(assembly->image, index, &assembly->scratch);
+	const int got = clr_image_name(assembly->image, index, &assembly->scratch);
+	if (got < 0 || lacks_metadata(assembly, method.component))
+		put_map_name(assembly, &method);
 	sink_u8(&assembly->scratch, 0);
 	if (sink_failed(&assembly->scratch) || assembly->scratch.size == 1)
 		return NULL;

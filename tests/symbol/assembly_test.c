@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "clr/build_id.h"
 #include "clr/fixture.h"
+#include "clr/image.h"
 #include "memory_files.h"
 #include "single_build.h"
 
@@ -14,6 +15,11 @@ static const struct bytes NO_ID = { 0 };
 enum { TEXT_RVA_MINUS_OFF = 0x10000, GUARDED_OFF = 0x720, GUARDED_SIZE = 0x57 };
 
 static const char GUARDED[] = "int32 [Shapes] Shapes.Outer::Guarded(int32[],int32)[PreJIT]";
+
+static uint8_t *writable(struct bytes file)
+{
+	return (uint8_t *)(uintptr_t)file.data;
+}
 
 static struct symbol at(const struct symbol_table *table, uint64_t file_off, uint64_t *svma)
 {
@@ -102,6 +108,95 @@ static void test_without_code(void **state)
 	assert_true(symbol_table_file(&table, &files, "/app/b.exe", NO_ID) < 0);
 	assert_false(symbol_may_have_methods(&files, "/app/c.dll"));
 	assert_int_equal(disk.open_count, 0);
+	free_fixture(file);
+}
+
+/* With the map beside it: `damaged_off` is a byte of the file that is not what it was. */
+static void check_name(struct bytes file, size_t damaged_off, struct bytes map,
+		       const char *expected)
+{
+	struct memory_files disk = {
+		.count = 2, .entries = { { "/app/a.dll", file }, { "/app/a.r2rmap", map } }
+	};
+	const struct symbol_files files = memory_files(&disk);
+	struct symbol_table *table = NULL;
+	uint64_t svma;
+	writable(file)[damaged_off] ^= 0xff;
+	assert_int_equal(symbol_table_file(&table, &files, "/app/a.dll", NO_ID), STATUS_OK);
+	assert_string_equal(at(table, GUARDED_OFF, &svma).name, expected);
+	symbol_table_free(table);
+	assert_int_equal(disk.open_count, 0);
+	writable(file)[damaged_off] ^= 0xff;
+}
+
+/* A byte of the metadata without which the method has no full name. */
+static size_t find_damage(struct bytes file)
+{
+	for (size_t off = 0x300; off < file.size; off++) {
+		struct clr_image *image;
+		struct sink name = { 0 };
+		uint32_t index;
+		int got = 0;
+		writable(file)[off] ^= 0xff;
+		if (clr_image_open(&image, file) == 0) {
+			if (clr_image_find(image, GUARDED_OFF + TEXT_RVA_MINUS_OFF, &index))
+				got = clr_image_name(image, index, &name);
+			clr_image_free(image);
+		}
+		writable(file)[off] ^= 0xff;
+		sink_clear(&name);
+		if (got < 0)
+			return off;
+	}
+	fail();
+	return 0;
+}
+
+/* Turns the entry for the PDB's checksum into one for a map of this signature, 16 letters. */
+static void name_map(struct bytes file, const char *signature)
+{
+	enum { KIND_CHECKSUM = 19, KIND_MAP = 21, KIND_BEFORE = 12 };
+	uint8_t *data = memmem(file.data, file.size, "SHA256", 7);
+	assert_non_null(data);
+	const uint32_t data_off = (uint32_t)(data - file.data);
+	uint8_t *pointer = memmem(file.data, file.size, &data_off, sizeof(data_off));
+	assert_non_null(pointer);
+	assert_int_equal(pointer[-KIND_BEFORE], KIND_CHECKSUM);
+	pointer[-KIND_BEFORE] = KIND_MAP;
+	memcpy(data, "R2RM", 4);
+	memcpy(data + 4, signature, 16);
+	memset(data + 20, 0, 4);
+	memcpy(data + 24, "a.r2rmap", 9);
+}
+
+/* What the metadata does not tell crossgen's map does, where it is of this very image. */
+static void test_map(void **state)
+{
+	(void)state;
+	const struct bytes file = read_fixture(SHAPES);
+	name_map(file, "\x82@@@@@@@@@@@@@@\xbc");
+	static char text[] = "FFFFFFFF 00 824040404040404040404040404040BC\n"
+			     "00010720 34 System.Int32 Told::ByMap(System.Int32[])\n";
+	const struct bytes map = { (const uint8_t *)text, strlen(text) };
+	const size_t damaged_off = find_damage(file);
+	/* Asked only where it is needed. */
+	check_name(file, file.size - 1, map, GUARDED);
+	check_name(file, damaged_off, map,
+		   "System.Int32 [Shapes] Told::ByMap(System.Int32[])[PreJIT]");
+	text[12] = '9';
+	/* Another image's map. */
+	struct sink partial = { 0 };
+	struct clr_image *image;
+	uint32_t index;
+	writable(file)[damaged_off] ^= 0xff;
+	assert_int_equal(clr_image_open(&image, file), 0);
+	assert_true(clr_image_find(image, GUARDED_OFF + TEXT_RVA_MINUS_OFF, &index));
+	(void)clr_image_name(image, index, &partial);
+	sink_u8(&partial, 0);
+	writable(file)[damaged_off] ^= 0xff;
+	check_name(file, damaged_off, map, (const char *)partial.data);
+	sink_clear(&partial);
+	clr_image_free(image);
 	free_fixture(file);
 }
 
@@ -232,10 +327,10 @@ static void test_every_truncation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_methods),          cmocka_unit_test(test_build_id),
-		cmocka_unit_test(test_without_code),     cmocka_unit_test(test_single_file),
-		cmocka_unit_test(test_no_bundle),        cmocka_unit_test(test_every_change),
-		cmocka_unit_test(test_every_truncation),
+		cmocka_unit_test(test_methods),      cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_without_code), cmocka_unit_test(test_map),
+		cmocka_unit_test(test_single_file),  cmocka_unit_test(test_no_bundle),
+		cmocka_unit_test(test_every_change), cmocka_unit_test(test_every_truncation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
