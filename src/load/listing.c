@@ -66,15 +66,16 @@ struct target {
 	uint64_t offset;
 };
 
-static bool target_of_symbol(struct load *load, const struct symbol_table *table, uint64_t svma,
+/* `object` is NULL for the kernel. */
+static bool target_of_symbol(struct load *load, struct object *object, uint64_t svma,
 			     struct target *target)
 {
+	const struct symbol_table *table =
+	    object ? load_object_symbols(load, object) : load_kernel_symbols(load);
 	struct symbol symbol;
 	if (!table || !symbol_find(table, svma, &symbol))
 		return false;
-	target->name = naming_as_written(
-	    load, (struct bytes){ (const uint8_t *)symbol.name, strlen(symbol.name) },
-	    RUNTIME_NATIVE);
+	target->name = naming_symbol_as_written(load, object, &symbol);
 	target->offset = svma - symbol.start_svma;
 	return true;
 }
@@ -97,7 +98,7 @@ static bool target_in_kernel(struct load *load, uint64_t avma, uint64_t time_ns,
 		target_of_code(load, &hit, avma, target);
 		return true;
 	}
-	return target_of_symbol(load, load_kernel_symbols(load), avma, target);
+	return target_of_symbol(load, NULL, avma, target);
 }
 
 static bool target_in_process(struct load *load, const struct origin *origin, uint64_t avma,
@@ -117,9 +118,7 @@ static bool target_in_process(struct load *load, const struct origin *origin, ui
 	if (decision.speaker != SPEAKER_MAPPING ||
 	    !load_symbol_at(load, &address, &decision.hit, &symbol, &svma))
 		return false;
-	return target_of_symbol(
-	    load, load_object_symbols(load, &load->objects.items[decision.hit.object]), svma,
-	    target);
+	return target_of_symbol(load, &load->objects.items[decision.hit.object], svma, target);
 }
 
 static bool find_target(struct load *load, const struct origin *origin, uint64_t address,
@@ -132,9 +131,7 @@ static bool find_target(struct load *load, const struct origin *origin, uint64_t
 			return target_in_kernel(load, address, origin->last.time_ns, target);
 		return target_in_process(load, origin, address, target);
 	case ORIGIN_SYMBOL:
-		return target_of_symbol(load,
-					load_object_symbols(load, &load->objects.items[origin->id]),
-					address, target);
+		return target_of_symbol(load, &load->objects.items[origin->id], address, target);
 	case ORIGIN_KERNEL:
 		return target_in_kernel(load, address, UINT64_MAX - 1, target);
 	default:

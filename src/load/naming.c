@@ -35,6 +35,29 @@ uint32_t naming_as_written(struct load *load, struct bytes name, enum runtime ru
 	return id;
 }
 
+/* Whether NativeAOT made it; else its symbol is mangled as C++, Rust or D do. */
+static bool is_managed(const struct object *object, const struct symbol *symbol)
+{
+	return object && object->symbols && symbol_is_managed(object->symbols, symbol->start_svma);
+}
+
+uint32_t naming_symbol_as_written(struct load *load, const struct object *object,
+				  const struct symbol *symbol)
+{
+	const struct bytes name = { (const uint8_t *)symbol->name, strlen(symbol->name) };
+	if (symbol->is_method)
+		return naming_as_written(load, name, RUNTIME_DOTNET);
+	if (load->options.raw_names || !is_managed(object, symbol))
+		return naming_as_written(load, name, RUNTIME_NATIVE);
+	struct sink human = { 0 };
+	struct name_parts parts;
+	names_split_aot(name, intern_get_bytes(&load->strings, object->path), &parts, &human);
+	const uint32_t id =
+	    sink_failed(&human) ? INTERN_NONE : intern_bytes(&load->strings, sink_bytes(&human));
+	sink_clear(&human);
+	return id;
+}
+
 struct bytes load_source_path(struct bytes file)
 {
 	return source_path(file);
@@ -194,6 +217,7 @@ struct owner {
 	enum runtime runtime;
 	enum origin_kind kind;
 	uint32_t object; /* of the load */
+	uint32_t path;   /* string of the load: of a program that NativeAOT made */
 };
 
 /* One native symbol, or a method that was compiled ahead, under an object's name. */
@@ -204,6 +228,9 @@ static uint32_t symbol_function(struct load *load, const struct symbol *symbol,
 	struct name_parts parts = { .runtime = owner->runtime, .tier = "" };
 	if (symbol->is_method)
 		names_split(text_bytes(symbol->name), owner->runtime, &parts, &human);
+	else if (owner->runtime == RUNTIME_DOTNET)
+		names_split_aot(text_bytes(symbol->name),
+				intern_get_bytes(&load->strings, owner->path), &parts, &human);
 	else
 		names_demangle(symbol->name, &human);
 	struct intern *strings = &load->profile->strings;
@@ -219,7 +246,7 @@ static uint32_t symbol_function(struct load *load, const struct symbol *symbol,
 				       .id = owner->object,
 				       .start_svma = symbol->start_svma,
 				       .size = symbol->size };
-	const bool failed = sink_failed(&human);
+	const bool failed = sink_failed(&human) || function.tier == INTERN_NONE;
 	sink_clear(&human);
 	return failed ? INTERN_NONE : put_function(load, &function, &origin);
 }
@@ -240,12 +267,14 @@ static uint32_t known_symbol(struct load *load, struct address_index *index,
 uint32_t naming_of_symbol(struct load *load, uint32_t object_id, const struct symbol *symbol)
 {
 	struct object *object = &load->objects.items[object_id];
+	const bool is_dotnet = symbol->is_method || is_managed(object, symbol);
 	const struct owner owner = { .name = symbol->assembly
 						 ? profile_intern(load, symbol->assembly)
 						 : naming_path(load, object->short_name),
-				     .runtime = symbol->is_method ? RUNTIME_DOTNET : RUNTIME_NATIVE,
+				     .runtime = is_dotnet ? RUNTIME_DOTNET : RUNTIME_NATIVE,
 				     .kind = ORIGIN_SYMBOL,
-				     .object = object_id };
+				     .object = object_id,
+				     .path = object->path };
 	return known_symbol(load, &object->functions, symbol, &owner);
 }
 

@@ -45,6 +45,10 @@ uint32_t naming_reason_of_code(struct load *load, const struct address *address,
  */
 uint32_t naming_as_written(struct load *load, struct bytes name, enum runtime runtime);
 
+/* The same of a symbol of `object`; NULL: of the kernel. */
+uint32_t naming_symbol_as_written(struct load *load, const struct object *object,
+				  const struct symbol *symbol);
+
 /* A string of load->strings, or a text, as a string of the profile. */
 uint32_t naming_path(struct load *load, uint32_t string);
 uint32_t profile_intern(struct load *load, const char *text);

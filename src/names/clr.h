@@ -94,6 +94,7 @@ struct clr_method {
 	struct bytes parameters; /* without parentheses */
 	struct bytes returns;    /* empty where not told */
 	bool has_parameters;     /* they are told, though there may be none */
+	bool is_plain;           /* the name may be longer than what people wrote */
 };
 
 /* The whole method; false where it is better left as it is. */

@@ -205,7 +205,7 @@ static bool put_named_member(struct clr_printer *p, const struct clr_method *met
 		put_operator,
 		put_accessor,
 	};
-	for (size_t i = 0; i < sizeof(SPELLERS) / sizeof(SPELLERS[0]); i++) {
+	for (size_t i = 0; !method->is_plain && i < sizeof(SPELLERS) / sizeof(SPELLERS[0]); i++) {
 		if (SPELLERS[i](p, method))
 			return true;
 		p->human->size = before.size;

@@ -76,6 +76,12 @@ enum runtime names_guess(const struct name_evidence *evidence, const struct byte
 void names_split(struct bytes raw, enum runtime runtime, struct name_parts *parts,
 		 struct sink *human);
 
+/* The same for a symbol of managed code in an ELF object that NativeAOT made of `program`, a path,
+ * whose file name is that of the program's assembly.
+ */
+void names_split_aot(struct bytes raw, struct bytes program, struct name_parts *parts,
+		     struct sink *human);
+
 /* Appends the demangled form of a C++, Rust or D symbol, or the name itself: as perf
  * shows it, without parameters and without Rust's hash. `@plt` and `@@VERSION` stay; what
  * compilers put behind the mangled name of a clone (.cold, .part.0) goes.

@@ -69,10 +69,25 @@ static int read_functions(struct symbol_table *table, const struct elf_image *im
 	return got < 0 ? got : elf_add_plt(table, image);
 }
 
+/* Of the sections that NativeAOT's compiler puts methods into, and what unboxes for them. */
+static void find_managed(struct symbol_table *table, const struct elf_image *image)
+{
+	static const char *const NAMES[] = { "__managedcode", "__unbox" };
+	for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+		struct elf_section section;
+		if (elf_section_named(image, NAMES[i], &section) &&
+		    section.header.sh_flags & SHF_EXECINSTR)
+			table->managed[i] =
+			    (struct symbol_range){ .start_svma = section.header.sh_addr,
+						   .size = section.header.sh_size };
+	}
+}
+
 static int read_image(struct symbol_table *table, const struct elf_image *image, const char *path)
 {
 	table->image = image->bytes;
 	table->machine = image->header.e_machine;
+	find_managed(table, image);
 	int status = read_loads(table, image);
 	if (status >= 0)
 		status = read_functions(table, image, path);

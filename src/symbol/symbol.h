@@ -78,6 +78,11 @@ size_t symbol_count(const struct symbol_table *table);
 /* Where a byte of the file is as linked; false where no segment holds it. */
 bool symbol_file_to_svma(const struct symbol_table *table, uint64_t file_off, uint64_t *svma);
 
+/* Whether NativeAOT made the code at the address: it is in a section that its linker keeps for
+ * managed code. What is named there is a method of .NET, other code of the same object is not.
+ */
+bool symbol_is_managed(const struct symbol_table *table, uint64_t svma);
+
 /* The instructions from an address on, as the object's own file holds them: at most `size` bytes,
  * cut where its executable segment ends; empty where there is none. Lives as long as the table.
  */

@@ -100,6 +100,15 @@ uint16_t symbol_machine(const struct symbol_table *table)
 	return table->machine;
 }
 
+bool symbol_is_managed(const struct symbol_table *table, uint64_t svma)
+{
+	for (size_t i = 0; i < sizeof(table->managed) / sizeof(table->managed[0]); i++)
+		if (svma >= table->managed[i].start_svma &&
+		    svma - table->managed[i].start_svma < table->managed[i].size)
+			return true;
+	return false;
+}
+
 /* The span that the address is in, or NULL where no function is. */
 static const struct symbol_span *span_of(const struct symbol_table *table, uint64_t svma)
 {

@@ -45,6 +45,11 @@ struct symbol_span {
 	uint32_t module;
 };
 
+struct symbol_range {
+	uint64_t start_svma;
+	uint64_t size;
+};
+
 struct symbol_table {
 	VECTOR(struct symbol_candidate) candidates; /* freed by seal */
 	VECTOR(struct symbol_load) loads;
@@ -52,7 +57,8 @@ struct symbol_table {
 	struct assembly *assembly;  /* has the symbols of a PE file, which has no spans; or NULL */
 	struct single_file *single; /* has those behind the ELF part; or NULL */
 	uint16_t machine;
-	bool prefers_later; /* of aliases, instead of the longer name */
+	struct symbol_range managed[2]; /* sections with NativeAOT's methods; empty ones */
+	bool prefers_later;             /* of aliases, instead of the longer name */
 
 	/* By svma. buckets[k] is the first span at or above lowest + (k << bucket_shift): a
 	 * look-up searches the few spans of one bucket instead of all.
