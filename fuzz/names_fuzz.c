@@ -50,6 +50,21 @@ static void demangle(struct bytes raw)
 	free(symbol);
 }
 
+/* A symbol of NativeAOT, of a program that is named as its first bytes. */
+static void split_aot(struct bytes raw)
+{
+	struct name_parts parts;
+	struct sink human = { 0 };
+	sink_text(&human, "kept");
+	const struct bytes program = { raw.data, raw.size < 8 ? raw.size : 8 };
+	names_split_aot(raw, program, &parts, &human);
+	require(!sink_failed(&human));
+	require(human.size >= 4 && memcmp(human.data, "kept", 4) == 0);
+	require(human.size <= 4 + MOST_BYTES || human.size == 4 + raw.size);
+	require(parts.runtime == RUNTIME_DOTNET && parts.tier && !parts.place.size);
+	sink_clear(&human);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
@@ -59,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	split(raw, runtime);
 	split(raw, RUNTIME_UNKNOWN);
 	demangle(raw);
+	split_aot(raw);
 	const struct name_evidence evidence = { .executable = raw };
 	require((unsigned)names_guess(&evidence, &raw, 1) < RUNTIME_COUNT);
 	return 0;

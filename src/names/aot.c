@@ -83,11 +83,10 @@ static struct bytes without_assembly(struct bytes type, struct bytes own)
 }
 
 /* "Ns_Type_2_Inner" as "Ns.Type`2.Inner": a "_" in front of a capital stands for a dot, in
- * front of nothing but digits for the mark of an arity.
+ * front of nothing but digits for the mark of an arity. `is_nested`: the namespace is behind it.
  */
-static void put_dotted(struct aot_type *type, struct bytes text)
+static void put_dotted(struct aot_type *type, struct bytes text, bool is_nested)
 {
-	bool is_nested = false; /* in a type that has arguments; its namespace is behind it */
 	for (size_t i = 0; i < text.size; i++) {
 		if (text.data[i] != '_' || i == 0 || text.data[i - 1] == '_') {
 			sink_u8(&type->text, text.data[i]);
@@ -257,6 +256,36 @@ static bool take_local_machine(struct aot_type *type, struct bytes *text)
 	return done;
 }
 
+/* A type that only its file sees, behind a namespace: "__Program_F1A05...E1__Hidden". */
+static void take_file_local(struct aot_type *type, struct bytes *text)
+{
+	enum { HASH = 64 };
+	struct bytes rest = *text;
+	const size_t at = text_skip(&rest, "__") ? text_find(rest, "_F") : TEXT_NONE;
+	if (at == TEXT_NONE || at == 0 || rest.size < at + 2 + HASH + 3 ||
+	    text_find(text_until(rest, at), "__") != TEXT_NONE)
+		return;
+	const struct bytes hash = text_between(rest, at + 2, at + 2 + HASH);
+	for (size_t i = 0; i < HASH; i++)
+		if (!is_digit(hash.data[i]) && (hash.data[i] < 'A' || hash.data[i] > 'F'))
+			return;
+	const struct bytes file = text_until(rest, at);
+	rest = text_from(rest, at + 2 + HASH);
+	if (!text_skip(&rest, "__"))
+		return;
+	size_t end = 0;
+	while (end < rest.size && rest.data[end] != '<' && rest.data[end] != '>' &&
+	       !text_starts(text_from(rest, end), "__"))
+		end++;
+	sink_text(&type->text, ".<");
+	put(&type->text, file);
+	sink_text(&type->text, ">F");
+	put(&type->text, hash);
+	sink_text(&type->text, "__");
+	put_dotted(type, text_until(rest, end), true);
+	*text = text_from(rest, end);
+}
+
 /* "Ns_Type", and what the compiler put behind it, up to "__" or a bracket. */
 static bool take_name(const struct aot *aot, struct aot_type *type, struct bytes *text)
 {
@@ -270,8 +299,9 @@ static bool take_name(const struct aot *aot, struct aot_type *type, struct bytes
 	if (basic)
 		sink_text(&type->text, basic);
 	else
-		put_dotted(type, without_assembly(name, aot->assembly));
+		put_dotted(type, without_assembly(name, aot->assembly), false);
 	type->numbers = 2;
+	take_file_local(type, text);
 	(void)take_closure(type, text);
 	(void)(take_local_machine(type, text) || take_machine(type, text));
 	return name.size > 0;

@@ -101,6 +101,51 @@ static void test_other_machines(void **state)
 	CHECK(WANTED);
 }
 
+/* As NativeAOT's compiler puts its methods. */
+__attribute__((noinline, used, section("__managedcode"))) static int work_Work__alpha(int x)
+{
+	return x * 3;
+}
+
+__attribute__((noinline, used, section("__unbox"))) static int unbox_work_Pair__Sum(int x)
+{
+	return x * 5;
+}
+
+__attribute__((noinline, used)) static int work_Work__beta(int x)
+{
+	return x * 7;
+}
+
+/* Of this very program, of which these sections are. */
+static void test_managed(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		bool is_managed;
+	} FUNCTIONS[] = {
+		{ "work_Work__alpha", true },
+		{ "unbox_work_Pair__Sum", true },
+		{ "work_Work__beta", false },
+		{ "main", false },
+	};
+	const struct symbol_files files = { .open = disk_open, .close = disk_close };
+	struct symbol_table *table;
+	assert_int_equal(work_Work__alpha(1) + unbox_work_Pair__Sum(1) + work_Work__beta(1), 15);
+	assert_int_equal(symbol_table_elf(&table, &files, "/proc/self/exe", (struct bytes){ 0 }),
+			 STATUS_OK);
+	for (size_t i = 0; i < sizeof(FUNCTIONS) / sizeof(FUNCTIONS[0]); i++) {
+		struct symbol symbol;
+		assert_true(symbol_find_name(table, FUNCTIONS[i].name, &symbol));
+		assert_int_equal(symbol_is_managed(table, symbol.start_svma),
+				 FUNCTIONS[i].is_managed);
+	}
+	assert_false(symbol_is_managed(table, 0));
+	assert_false(symbol_is_managed(table, UINT64_MAX));
+	symbol_table_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +153,7 @@ int main(void)
 		cmocka_unit_test(test_stubs),
 		cmocka_unit_test(test_mini_debug),
 		cmocka_unit_test(test_other_machines),
+		cmocka_unit_test(test_managed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
