@@ -223,9 +223,12 @@ static size_t simple_at(struct bytes name)
 
 bool put_clr_part(struct clr_printer *p, struct clr_path *path, const struct clr_part *part)
 {
-	const size_t simple = simple_at(part->name);
-	put(p->human, text_until(part->name, simple));
-	put_simple_name(p->human, text_from(part->name, simple));
+	/* The arguments of what was named already have no name here. */
+	if (part->name.size) {
+		const size_t simple = simple_at(part->name);
+		put(p->human, text_until(part->name, simple));
+		put_simple_name(p->human, text_from(part->name, simple));
+	}
 	const bool has_list = path->arguments.size || path->is_open;
 	return !part->arity || !has_list || put_arguments(p, part->arity, path);
 }

@@ -133,7 +133,7 @@ static void test_managed(void **state)
 	const struct symbol_files files = { .open = disk_open, .close = disk_close };
 	struct symbol_table *table;
 	assert_int_equal(work_Work__alpha(1) + unbox_work_Pair__Sum(1) + work_Work__beta(1), 15);
-	assert_int_equal(symbol_table_elf(&table, &files, "/proc/self/exe", (struct bytes){ 0 }),
+	assert_int_equal(symbol_table_file(&table, &files, "/proc/self/exe", (struct bytes){ 0 }),
 			 STATUS_OK);
 	for (size_t i = 0; i < sizeof(FUNCTIONS) / sizeof(FUNCTIONS[0]); i++) {
 		struct symbol symbol;
