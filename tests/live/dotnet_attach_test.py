@@ -99,6 +99,16 @@ def method_faults(program, recording):
             if (found := sum(n for symbol, n in counts.items() if symbol.startswith(name))) < 100]
 
 
+def line_faults(program, recording):
+    """Old and New are one line each; of Old the runtime tells as the recording ends."""
+    lines = {number: name for number, text in enumerate((WORKLOADS / "Server.cs").read_text().splitlines(), 1)
+             if (name := re.search(r"static int (Old|New)", text)) and (name := name[1])}
+    text = polyperf.run(program, "report", "--sort", "symbol,srcline", "--format", "csv", "-i", recording).stdout
+    faults = [f"{name} has no samples in line {number}" for number, name in lines.items()
+              if not re.search(rf"Server\.{name}\(int\).*Work\.cs:{number}\b", text)]
+    return faults if len(lines) == 2 else ["Server.cs is not what it was"]
+
+
 def member_faults(recording, pid):
     listed = subprocess.run(["unzip", "-l", recording], capture_output=True, text=True).stdout
     sizes = {name: int(size) for size, name in re.findall(r"^ *(\d+) .* (\S+)$", listed, re.MULTILINE)}
@@ -122,7 +132,7 @@ def attach(program, place, command):
     stale.unlink()
     faults = [] if "tells of its code while it is recorded" in said else ["not said"]
     faults += live.naming_faults(program, recording) + method_faults(program, recording)
-    faults += member_faults(recording, server.pid)
+    faults += member_faults(recording, server.pid) + line_faults(program, recording)
     faults += [f"still written: {name}" for name in server.writes()]
     server.say("path")
     if (line := server.process.stdout.readline()) != "path .\n":
