@@ -6,6 +6,7 @@ its assembly's file.
 import collections
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,7 +68,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         found, sdk = dumped(pathlib.Path(name))
     code, assemblies = {}, 0
+    named = {assembly for _, _, method in found for assembly in re.findall(r"\[([\w.]+)\] ", method)}
     for path in sorted([*csharp.framework().glob("*.dll"), *(sdk / "Roslyn" / "bincore").glob("*.dll")]):
+        if path.stem not in named:
+            continue
         methods = listed(sys.argv[2], path)
         base, votes = base_of(methods, found)
         if votes:
