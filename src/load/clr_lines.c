@@ -82,12 +82,17 @@ static struct clr_spot *spots_of_image(const struct clr_image *image, uint32_t m
 {
 	struct clr_il_map map = { 0 };
 	struct clr_spot *spots = NULL;
+	const uint32_t start_off =
+	    clr_image_native_off(image, method, clr_image_method(image, method).rva);
 	*count = 0;
 	if (clr_image_il_map(image, method, &map) == 0)
 		spots = calloc(map.items.count + 1, sizeof(*spots));
 	for (; spots && *count < map.items.count; (*count)++) {
 		const struct clr_il_entry *entry = &map.items.items[*count];
-		spots[*count] = (struct clr_spot){ .native_off = entry->native_off,
+		/* A cold part begins in what the hot one ended with. */
+		spots[*count] = (struct clr_spot){ .native_off = entry->native_off > start_off
+								     ? entry->native_off - start_off
+								     : 0,
 						   .il_off = entry->il_off,
 						   .order = *count };
 	}

@@ -18,6 +18,7 @@ struct clr_assembly *clr_assembly_of_method(struct load *load, struct clr_assemb
 /* A method of an object, and where its places in IL begin. */
 struct method_map {
 	struct clr_method method;
+	uint32_t native_off;           /* of the place, as the map counts */
 	struct clr_assembly *assembly; /* its lines; NULL: not here */
 	struct clr_il_map map;
 };
@@ -32,6 +33,7 @@ static bool open_map(struct load *load, uint32_t object, uint32_t rva, struct me
 	    clr_image_il_map(image->image, index, &made->map) < 0)
 		return false;
 	made->method = clr_image_method(image->image, index);
+	made->native_off = clr_image_native_off(image->image, index, rva);
 	made->assembly = clr_assembly_of_method(load, image, &made->method);
 	return true;
 }
@@ -52,7 +54,7 @@ void clr_set_line_of_object(struct load *load, uint32_t object, uint32_t rva,
 	const bool is_open = open_map(load, object, rva, &map);
 	for (size_t i = 0; is_open && i < map.map.items.count; i++) {
 		const struct clr_il_entry *entry = &map.map.items.items[i];
-		if (entry->native_off <= rva - map.method.start_rva && entry->il_off != CLR_IL_NONE)
+		if (entry->native_off <= map.native_off && entry->il_off != CLR_IL_NONE)
 			best = entry;
 	}
 	if (best && line_at(load, &map, best, &line))
@@ -65,7 +67,7 @@ void clr_set_line_of_object(struct load *load, uint32_t object, uint32_t rva,
  */
 static int put_lines(struct load *load, const struct method_map *map, struct listing *listing)
 {
-	const uint32_t start_off = (uint32_t)listing->start_avma - map->method.start_rva;
+	const uint32_t start_off = map->native_off;
 	for (size_t i = 0; i < map->map.items.count; i++) {
 		const struct clr_il_entry *entry = &map->map.items.items[i];
 		struct clr_source_line line = { 0 };
