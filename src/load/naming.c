@@ -163,7 +163,7 @@ static uint32_t *known_inlined(struct load *load, uint32_t around, struct bytes 
 uint32_t naming_of_inlined(struct load *load, uint32_t code_id, uint32_t around, struct bytes name)
 {
 	const struct code *code = &load->codes.items[code_id];
-	uint32_t *known = known_inlined(load, around, name);
+	uint32_t *known = around == INTERN_NONE ? NULL : known_inlined(load, around, name);
 	if (!known)
 		return INTERN_NONE;
 	if (!*known) {

@@ -1,6 +1,7 @@
 /* What event streams of .NET add: names, ends, lines and inlined calls. */
 #include "base/status.h"
 #include "clr/pdb.h"
+#include "failing_memory.h"
 #include "load/clr_stream.h"
 #include "load/code.h"
 #include "load/listing.h"
@@ -622,6 +623,96 @@ static void sources_in_symbols(void **state)
 	recording_remove(&s.r);
 }
 
+/* Everything that a stream may tell, for those who harm it. */
+static void put_all(struct scene *s)
+{
+	static const struct clr_stream_node NODES[] = { { 1, 1, 0 }, { 2, 0, 0 } };
+	static const struct clr_stream_mapping MAPPINGS[] = {
+		{ 0x10, 0, 10 },
+		{ 0x10, 1, 0 },
+		{ 0x20, 1, 7 },
+		{ 0x30, 0, 7 },
+	};
+	static const struct clr_stream_rich RICH = { NODES, 2, MAPPINGS, 4 };
+	struct clr_stream_method sum = ALPHA;
+	put_pdb(s, 0);
+	sum.token = SUM;
+	clr_stream_rich(&s->stream, &sum, &RICH);
+	clr_stream_method(&s->stream, &sum);
+	clr_stream_details(&s->stream, 2, 5, TWICE);
+	clr_stream_type(&s->stream, 5, MODULE);
+	sum.method_id = 3;
+	sum.start_avma = 0x11000;
+	sum.token = TWICE;
+	clr_stream_il_map(&s->stream, &sum, TWICE_MAP, 6);
+	clr_stream_method(&s->stream, &sum);
+	at(s, BASE + MS, 0x10018);
+	at(s, BASE + 2 * MS, 0x11028);
+}
+
+static int read_all(const struct scene *s)
+{
+	struct load *load;
+	struct load_error error;
+	struct profile profile = { 0 };
+	struct load_options options = LINES;
+	options.input = s->r.path;
+	int got = load_open(&load, &options, &error);
+	if (got < 0)
+		return got;
+	got = load_profile(load, &profile);
+	profile_clear(&profile);
+	load_close(load);
+	return got;
+}
+
+static void without_memory_it_ends(void **state)
+{
+	(void)state;
+	struct scene s;
+	size_t failures = 0;
+	begin(&s);
+	put_all(&s);
+	finish(&s);
+	for (size_t n = 1;; n++) {
+		memory_fail_at(n);
+		const int got = read_all(&s);
+		const bool has_failed = memory_has_failed();
+		memory_fail_at(0);
+		if (!has_failed)
+			break;
+		assert_true(got == STATUS_NO_MEMORY || got == 0);
+		failures++;
+	}
+	assert_true(failures > 20);
+	recording_remove(&s.r);
+}
+
+/* A byte of the stream that is another one harms nothing but what it tells of. */
+static void changed_bytes(void **state)
+{
+	(void)state;
+	struct scene whole;
+	begin(&whole);
+	put_all(&whole);
+	struct sink copy = { 0 };
+	sink_put(&copy, whole.stream.data, whole.stream.size);
+	for (size_t i = 400; i < copy.size; i += 31) {
+		struct scene s;
+		begin(&s);
+		put_all(&s);
+		sink_reset(&s.stream);
+		sink_put(&s.stream, copy.data, copy.size);
+		s.stream.data[i] ^= (uint8_t)(1u << i % 8);
+		finish(&s);
+		assert_int_equal(read_all(&s), 0);
+		recording_remove(&s.r);
+	}
+	sink_clear(&copy);
+	finish(&whole);
+	recording_remove(&whole.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -642,6 +733,8 @@ int main(void)
 		cmocka_unit_test(inlined_calls_have_lines),
 		cmocka_unit_test(a_call_has_one_place),
 		cmocka_unit_test(every_truncation),
+		cmocka_unit_test(changed_bytes),
+		cmocka_unit_test(without_memory_it_ends),
 		cmocka_unit_test(sources_in_symbols),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
