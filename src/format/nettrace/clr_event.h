@@ -21,8 +21,8 @@
  * Source: src/coreclr/vm/ClrEtwAll.man and
  * eventtrace.cpp of dotnet/runtime.
  */
-#ifndef NETTRACE_CLR_EVENT_H
-#define NETTRACE_CLR_EVENT_H
+#ifndef FORMAT_NETTRACE_CLR_EVENT_H
+#define FORMAT_NETTRACE_CLR_EVENT_H
 
 #include "base/sink.h"
 #include "base/vector.h"

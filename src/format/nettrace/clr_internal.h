@@ -1,8 +1,8 @@
 /* clr_internal.h - what the decoders of payloads share. Each fails the cursor where the payload is
  * too short.
  */
-#ifndef NETTRACE_CLR_INTERNAL_H
-#define NETTRACE_CLR_INTERNAL_H
+#ifndef FORMAT_NETTRACE_CLR_INTERNAL_H
+#define FORMAT_NETTRACE_CLR_INTERNAL_H
 
 #include "format/nettrace/clr_event.h"
 #include "format/nettrace/nettrace_internal.h"

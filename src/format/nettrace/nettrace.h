@@ -15,8 +15,8 @@
  *
  * Source: documentation of the NetTrace format in microsoft/perfview (src/TraceEvent/EventPipe).
  */
-#ifndef NETTRACE_NETTRACE_H
-#define NETTRACE_NETTRACE_H
+#ifndef FORMAT_NETTRACE_NETTRACE_H
+#define FORMAT_NETTRACE_NETTRACE_H
 
 #include "base/bytes.h"
 

@@ -4,8 +4,8 @@
  * them out; event.c takes events off a block; metadata.c keeps what their numbers mean; sequence.c
  * knows which are missing.
  */
-#ifndef NETTRACE_NETTRACE_INTERNAL_H
-#define NETTRACE_NETTRACE_INTERNAL_H
+#ifndef FORMAT_NETTRACE_NETTRACE_INTERNAL_H
+#define FORMAT_NETTRACE_NETTRACE_INTERNAL_H
 
 #include "base/idmap.h"
 #include "base/vector.h"
