@@ -103,6 +103,18 @@ static bool is_current_of_any(const struct collector *c, uint32_t index)
 	return false;
 }
 
+/* .NET Core lists the images that it loads beside its map; nobody needs that. */
+static void remove_list_of_images(struct collector *c, const struct map *map)
+{
+	const int at = c->directories.items[map->directory].fd;
+	struct statx stx;
+	char name[32];
+	(void)snprintf(name, sizeof(name), "perfinfo-%u.map", map->number);
+	if (is_born_since(c, at, name, &stx) && is_of_ours(c, map->number, stx.stx_uid) &&
+	    unlinkat(at, name, 0) == 0)
+		c->totals.removed_count++;
+}
+
 void collector_remove_files(struct collector *c)
 {
 	for (size_t i = 0; i < c->dumps.count; i++) {
@@ -114,8 +126,10 @@ void collector_remove_files(struct collector *c)
 		const struct map *map = &c->maps.items[i];
 		char name[32];
 		(void)snprintf(name, sizeof(name), "perf-%u.map", map->number);
-		if (map->process != COLLECTOR_NONE)
-			remove_file(c, map->directory, name, map->follow.fd);
+		if (map->process == COLLECTOR_NONE)
+			continue;
+		remove_file(c, map->directory, name, map->follow.fd);
+		remove_list_of_images(c, map);
 	}
 	for (uint32_t i = 0; i < c->directories.count; i++)
 		if (is_current_of_any(c, i))

@@ -64,6 +64,26 @@ static void test_keep_leaves_files(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/* As .NET Core has one. */
+static void test_a_list_of_images_goes_with_the_map(void **state)
+{
+	struct scene *scene = *state;
+	start(scene, (struct collector_options){ 0 });
+	start_child(scene);
+	collector_process(scene->collector, scene->child, os_clock_mono_ns());
+	PATH(path, "/tmp/perf-%d.map", scene->child);
+	PATH(list, "/tmp/perfinfo-%d.map", scene->child);
+	PATH(other_list, "/tmp/perfinfo-%d.map", INT32_MAX);
+	put_file(path, "1000 10 alpha\n", O_EXCL);
+	put_file(list, "ImageLoad;a.dll;{0};\n", O_EXCL);
+	put_file(other_list, "ImageLoad;a.dll;{0};\n", O_EXCL);
+	usleep(20000);
+	finish(scene);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(list, F_OK), -1);
+	assert_int_equal(unlink(other_list), 0);
+}
+
 static void test_the_map_of_another_process_is_left_alone(void **state)
 {
 	struct scene *scene = *state;
@@ -536,6 +556,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_map_is_followed_copied_and_removed),
 		TEST(test_keep_leaves_files),
+		TEST(test_a_list_of_images_goes_with_the_map),
 		TEST(test_the_map_of_another_process_is_left_alone),
 		TEST(test_what_an_earlier_process_left_is_not_taken),
 		TEST(test_a_link_is_refused),
