@@ -7,15 +7,23 @@
 
 #include <stdlib.h>
 
+static void find_some(const struct symbol_table *table, size_t size)
+{
+	for (uint64_t off = 0; off < size; off += 16) {
+		struct symbol symbol;
+		uint64_t svma;
+		if (symbol_file_to_svma(table, off, &svma) && symbol_find(table, svma, &symbol))
+			assert_true(strlen(symbol.name) > 0);
+	}
+}
+
 /* Every allocation fails once: the answer is an error or a smaller table, nothing is
  * lost, and no file stays open.
  */
-static void test_elf(void **state)
+static void check_file(const char *path)
 {
-	(void)state;
-	static const char PATH[] = TEST_DATA "/../../fuzz/corpus/symbol/elf-shared";
 	struct bytes image;
-	assert_true(disk_open(NULL, PATH, &image));
+	assert_true(disk_open(NULL, path, &image));
 	size_t n = 1;
 	for (;; n++) {
 		struct memory_files disk = { .count = 1, .entries = { { "/bin/a", image } } };
@@ -23,6 +31,8 @@ static void test_elf(void **state)
 		struct symbol_table *table = NULL;
 		memory_fail_at(n);
 		const int got = symbol_table_file(&table, &files, "/bin/a", (struct bytes){ 0 });
+		if (got == STATUS_OK)
+			find_some(table, image.size);
 		const bool has_failed = memory_has_failed();
 		memory_fail_at(0);
 		if (got == STATUS_OK)
@@ -35,6 +45,22 @@ static void test_elf(void **state)
 	}
 	assert_true(n > 5);
 	disk_close(NULL, image);
+}
+
+#define CORPUS TEST_DATA "/../../fuzz/corpus/symbol/"
+
+static void test_elf(void **state)
+{
+	(void)state;
+	check_file(CORPUS "elf-shared");
+}
+
+/* Their names are made when they are asked for. */
+static void test_assemblies(void **state)
+{
+	(void)state;
+	check_file(CORPUS "assembly");
+	check_file(CORPUS "single-file");
 }
 
 static void test_kallsyms(void **state)
@@ -61,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_elf),
+		cmocka_unit_test(test_assemblies),
 		cmocka_unit_test(test_kallsyms),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
