@@ -135,8 +135,7 @@ const struct clr_code *clr_code_at(const struct clr_process *process, uint64_t s
 /* The best map that is known of the code; NULL: none. */
 const struct clr_map *clr_map_of(const struct clr_process *process, const struct clr_code *code);
 /* The same, of those that know nothing of inlined calls. */
-const struct clr_map *clr_il_map_of(const struct clr_process *process,
-				    const struct clr_code *code);
+const struct clr_map *clr_il_map_of(const struct clr_process *process, const struct clr_code *code);
 struct clr_module *clr_module_of(const struct clr_process *process, uint64_t module_id);
 
 /* A method of which only the id is known. */

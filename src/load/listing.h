@@ -30,7 +30,8 @@ const char *load_listing_target(struct load *load, const struct profile *profile
 				uint64_t address);
 
 /* Where source files are looked for, in this order: in the recording, in the symbols of
- * .NET assemblies, below the folders of `paths`, at the path itself (not with options.self_contained).
+ * .NET assemblies, below the folders of `paths`, at the path itself (not with
+ * options.self_contained).
  */
 struct load_source_places {
 	/* Each "FOLDER", or "OLD=NEW" for files whose path begins with OLD. In a folder the longest
@@ -43,8 +44,9 @@ struct load_source_places {
 
 struct load_source_text {
 	struct bytes text; /* lives as long as the load */
-	const char *found; /* where: the path of a file, "in the recording", "in the symbols of PATH" */
-	bool is_newer;     /* the file was changed after the recording was made */
+	const char
+	    *found;    /* where: the path of a file, "in the recording", "in the symbols of PATH" */
+	bool is_newer; /* the file was changed after the recording was made */
 };
 
 /* `file` is as in frames and listings; one without a leading slash is looked for beside the
