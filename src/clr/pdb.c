@@ -203,7 +203,8 @@ bool clr_pdb_document(const struct clr_pdb *pdb, uint32_t document, struct sink 
 		if (!is_first && separator)
 			sink_u8(path, separator);
 		is_first = false;
-		if (cursor_failed(&c) || part.size > PATH_BYTES - (path->size - before)) {
+		const size_t room = PATH_BYTES + before;
+		if (cursor_failed(&c) || path->size > room || part.size > room - path->size) {
 			cursor_fail(&c);
 			break;
 		}

@@ -283,6 +283,78 @@ static void test_every_changed_byte(void **state)
 	}
 }
 
+/* A PDB of one document, whose path has so many empty parts and so many of a hundred bytes. */
+static struct sink document_of_parts(uint32_t empty_count, uint32_t part_count)
+{
+	enum { PART = 100, PDB_STREAM = 32, TABLES = 36, HEADERS = 16 + 16 + 12 + 20 };
+	const uint32_t name_size = 1 + empty_count + part_count;
+	const uint32_t blob_size = 2 + PART + 4 + name_size;
+	struct sink out = { 0 };
+	sink_text(&out, "BSJB");
+	sink_u32(&out, 0x00010001);
+	sink_u32(&out, 0);
+	sink_u32(&out, 4);
+	sink_put(&out, "v1\0", 4);
+	sink_u16(&out, 0);
+	sink_u16(&out, 3);
+	sink_u32(&out, HEADERS + 20);
+	sink_u32(&out, PDB_STREAM);
+	sink_put(&out, "#Pdb\0\0\0", 8);
+	sink_u32(&out, HEADERS + 20 + PDB_STREAM);
+	sink_u32(&out, TABLES);
+	sink_put(&out, "#~\0", 4);
+	sink_u32(&out, HEADERS + 20 + PDB_STREAM + TABLES);
+	sink_u32(&out, blob_size);
+	sink_put(&out, "#Blob\0\0", 8);
+	while (out.size < HEADERS + 20 + PDB_STREAM)
+		sink_u8(&out, 0);
+	sink_u32(&out, 0);
+	sink_u32(&out, 0x01000002);
+	sink_u64(&out, UINT64_C(1) << 0x30);
+	sink_u64(&out, 0);
+	sink_u32(&out, 1);
+	sink_u16(&out, 2 + PART); /* the name's blob */
+	sink_u16(&out, 0);
+	sink_u32(&out, 0);
+	sink_u8(&out, 0);
+	sink_u8(&out, PART);
+	for (uint32_t i = 0; i < PART; i++)
+		sink_u8(&out, 'x');
+	sink_u8(&out, (uint8_t)(0xc0 | name_size >> 24));
+	sink_u8(&out, (uint8_t)(name_size >> 16));
+	sink_u8(&out, (uint8_t)(name_size >> 8));
+	sink_u8(&out, (uint8_t)name_size);
+	sink_u8(&out, '/');
+	for (uint32_t i = 0; i < empty_count + part_count; i++)
+		sink_u8(&out, i < empty_count ? 0 : 1);
+	return out;
+}
+
+/* Separators count, too: behind the limit there is no room for anything. */
+static void test_long_path(void **state)
+{
+	static const struct {
+		uint32_t empty_count;
+		uint32_t part_count;
+		size_t size; /* 0: too long */
+	} cases[] = {
+		{ 0, 3, 302 },   { 32000, 1, 32100 }, { 32668, 1, 32768 }, { 32669, 1, 0 },
+		{ 32768, 1, 0 }, { 32769, 0, 32768 }, { 32770, 0, 0 },     { 40000, 1000, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sink file = document_of_parts(cases[i].empty_count, cases[i].part_count);
+		struct sink path = { 0 };
+		struct clr_pdb *pdb;
+		assert_int_equal(clr_pdb_open(&pdb, sink_bytes(&file)), 0);
+		assert_int_equal(clr_pdb_document(pdb, 1, &path), cases[i].size != 0);
+		assert_int_equal(path.size, cases[i].size);
+		clr_pdb_free(pdb);
+		sink_clear(&path);
+		sink_clear(&file);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_kickoff),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_embedded),
+		cmocka_unit_test(test_long_path),
 		cmocka_unit_test(test_id),
 		cmocka_unit_test(test_what_is_no_pdb),
 		cmocka_unit_test(test_wrong_sizes),
