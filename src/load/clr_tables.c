@@ -129,20 +129,28 @@ static size_t lower_bound(const struct pair *pairs, size_t count, uint64_t key)
 /* A dump's record and an event about one piece of code are this far apart at most. */
 static const uint64_t APART_NS = UINT64_C(20000000);
 
+/* The last one that was told by then, else the first: there may be very many at one place. */
 const struct clr_code *clr_code_at(const struct clr_process *p, uint64_t start_avma,
 				   uint64_t time_ns)
 {
 	const struct pair *pairs = p->by_start.items;
-	const struct clr_code *found = NULL;
-	for (size_t i = lower_bound(pairs, p->by_start.count, start_avma);
-	     i < p->by_start.count && pairs[i].key == start_avma; i++) {
-		const struct clr_code *code = &p->codes.items[pairs[i].value];
-		if (found && time_ns && code->time_ns > time_ns &&
-		    code->time_ns - time_ns > APART_NS)
-			break;
-		found = code;
+	const uint64_t until_ns =
+	    time_ns && time_ns < UINT64_MAX - APART_NS ? time_ns + APART_NS : UINT64_MAX;
+	const size_t first = lower_bound(pairs, p->by_start.count, start_avma);
+	size_t low = first;
+	size_t high = p->by_start.count;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+		const struct pair *pair = &pairs[mid];
+		if (pair->key == start_avma && p->codes.items[pair->value].time_ns <= until_ns)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return found;
+	if (low > first)
+		return &p->codes.items[pairs[low - 1].value];
+	const bool is_there = first < p->by_start.count && pairs[first].key == start_avma;
+	return is_there ? &p->codes.items[pairs[first].value] : NULL;
 }
 
 /* An id may be used again when its method was unloaded: the map that was told closest to the code.
