@@ -18,7 +18,14 @@
 
 #include <stdlib.h>
 
-enum { DEPTH_LIMIT = 64, NOT_KNOWN = -1 };
+enum {
+	DEPTH_LIMIT = 64,
+	/* Of one piece of code; the largest methods have some thousand. A few bytes of a map can
+	 * begin as many scopes as may be in each other.
+	 */
+	SCOPE_LIMIT = 1 << 17,
+	NOT_KNOWN = -1,
+};
 
 struct rich {
 	struct clr_work *work;
@@ -202,7 +209,7 @@ static void take_spot(struct rich *rich, const struct clr_spot *spot)
 	while (same < depth && same < rich->depth && rich->open[same] == chain[same])
 		same++;
 	close_scopes(rich, same, spot->native_off);
-	while (rich->depth < depth)
+	while (rich->depth < depth && rich->work->scope_count < SCOPE_LIMIT)
 		open_scope(rich, chain[rich->depth], spot->native_off);
 	clr_put_spot(rich->work, spot, place_of(rich, depth ? spot->node : 0));
 }

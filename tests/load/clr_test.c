@@ -323,6 +323,37 @@ static void inlined_calls(void **state)
 		 "Ns.Work.Alpha(int) quick\n");
 }
 
+/* Two deep chains of calls that take turns begin ever new scopes, of which only so many are kept:
+ * what comes behind counts for the method itself.
+ */
+static void scopes_have_a_limit(void **state)
+{
+	(void)state;
+	enum { DEPTH = 60, COUNT = 4000 };
+	static struct clr_stream_node nodes[1 + 2 * DEPTH];
+	static struct clr_stream_mapping mappings[COUNT];
+	const struct clr_stream_rich rich = { nodes, 1 + 2 * DEPTH, mappings, COUNT };
+	struct clr_stream_method large = ALPHA;
+	struct scene s;
+	for (uint32_t i = 0; i < 1 + 2 * DEPTH; i++)
+		nodes[i] = (struct clr_stream_node){ 1 + i, i % DEPTH ? i + 1 : 0, 0 };
+	nodes[0].child = 1;
+	nodes[1].sibling = DEPTH + 1;
+	nodes[DEPTH].child = nodes[2 * DEPTH].child = 0;
+	nodes[DEPTH + 1].child = DEPTH + 2;
+	for (uint32_t i = 0; i < COUNT; i++)
+		mappings[i] = (struct clr_stream_mapping){ 0x10 + i, i % 2 ? DEPTH : 2 * DEPTH, 0 };
+	large.size = 0x1000;
+	begin(&s);
+	clr_stream_rich(&s.stream, &large, &rich);
+	clr_stream_method(&s.stream, &large);
+	at(&s, BASE + MS, 0x10000);
+	at(&s, BASE + 2 * MS, 0x10000 + 0x10 + COUNT - 1);
+	check_as(&s, (struct load_options){ .inlines = true },
+		 "Ns.Work.Alpha(int) quick\n"
+		 "Ns.Work.Alpha(int) quick\n");
+}
+
 /* Methods of tests/data/clr/Demo.cs. */
 enum { TWICE = 0x06000001, SUM = 0x06000002 };
 
@@ -724,6 +755,7 @@ int main(void)
 		cmocka_unit_test(told_again_at_the_end),
 		cmocka_unit_test(an_unload_ends_code),
 		cmocka_unit_test(inlined_calls),
+		cmocka_unit_test(scopes_have_a_limit),
 		cmocka_unit_test(lines_of_the_il_map),
 		cmocka_unit_test(lines_of_each_version),
 		cmocka_unit_test(lines_of_a_map),
