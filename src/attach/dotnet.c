@@ -448,11 +448,13 @@ static int stop(struct attachment *a, struct attach_report *report)
 		result = attach_check_user(a, report);
 		if (result == 0)
 			result = open_door(a, report);
+		if (result != 0)
+			return result;
 		find_map(&a->target, report->map);
-		if (result == 0 && !*a->target.dump && !*report->map)
-			result = attach_fail(report, STATUS_NOT_FOUND,
-					     "process %d does not tell of its code", a->target.pid);
-		return result < 0 ? result : end_dump(a, report);
+		if (!*a->target.dump && !*report->map)
+			return attach_fail(report, STATUS_NOT_FOUND,
+					   "process %d does not tell of its code", a->target.pid);
+		return end_dump(a, report);
 	}
 	if (d->stream)
 		result = stop_events(a, report);

@@ -51,8 +51,8 @@ static bool next_line(struct bytes *text, struct bytes *line)
 
 static bool is_signature(struct bytes text, const uint8_t signature[CLR_R2RMAP_SIGNATURE_SIZE])
 {
-	static const char digits[] = "0123456789ABCDEF";
-	if (text.size != 2 * CLR_R2RMAP_SIGNATURE_SIZE)
+	static const uint8_t digits[] = "0123456789ABCDEF";
+	if (text.size != (size_t)2 * CLR_R2RMAP_SIGNATURE_SIZE)
 		return false;
 	for (size_t i = 0; i < CLR_R2RMAP_SIGNATURE_SIZE; i++)
 		if (text.data[2 * i] != digits[signature[i] >> 4] ||

@@ -83,8 +83,8 @@ bool clr_made_of(const struct clr_path *path, struct bytes method, struct clr_ma
 	*made = (struct clr_made){ .around = path->count };
 	if (!path->count)
 		return false;
-	struct bytes inner;
-	struct bytes machine;
+	struct bytes inner = { 0 };
+	struct bytes machine = { 0 };
 	if (parse_machine(path->parts[path->count - 1].name, &inner, &machine)) {
 		made->is_machine = true;
 		made->around--;

@@ -53,9 +53,9 @@ static bool has_name(const struct object *object, const char *name)
 /* Fails the cursor where the file ends in it; false also where it is none. */
 static bool read_object(struct cursor *c, struct object *object)
 {
-	const bool begins =
-	    cursor_u8(c) == TAG_BEGIN && cursor_u8(c) == TAG_BEGIN && cursor_u8(c) == TAG_NULL;
-	if (!begins)
+	static const uint8_t BEGIN[] = { TAG_BEGIN, TAG_BEGIN, TAG_NULL };
+	const struct bytes tags = cursor_take(c, sizeof(BEGIN));
+	if (tags.size < sizeof(BEGIN) || memcmp(tags.data, BEGIN, sizeof(BEGIN)) != 0)
 		return false;
 	object->version = cursor_u32(c);
 	object->least_version = cursor_u32(c);

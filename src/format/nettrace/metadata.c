@@ -41,7 +41,7 @@ static enum nettrace_provider provider_of(struct bytes name, size_t unit)
 		const char *known = PROVIDERS[i].name;
 		const size_t length = strlen(known);
 		size_t same = 0;
-		if (name.size != length * unit)
+		if (!name.data || name.size != length * unit)
 			continue;
 		while (same < length && name.data[same * unit] == (uint8_t)known[same] &&
 		       (unit == 1 || !name.data[same * unit + 1]))
