@@ -85,11 +85,10 @@ bool clr_made_of(const struct clr_path *path, struct bytes method, struct clr_ma
 		return false;
 	struct bytes inner = { 0 };
 	struct bytes machine = { 0 };
-	if (parse_machine(path->parts[path->count - 1].name, &inner, &machine)) {
-		made->is_machine = true;
-		made->around--;
-	}
-	const struct bytes local = made->is_machine ? inner : method;
+	const bool is_machine = parse_machine(path->parts[path->count - 1].name, &inner, &machine);
+	made->is_machine = is_machine;
+	made->around -= is_machine;
+	const struct bytes local = is_machine ? inner : method;
 	struct bytes of_closure = { 0 };
 	const bool has_closure =
 	    made->around && is_closure(path->parts[made->around - 1].name, &of_closure);
@@ -99,7 +98,7 @@ bool clr_made_of(const struct clr_path *path, struct bytes method, struct clr_ma
 		of_closure.size = 0;
 	if (made->around && parse_local(local, of_closure, made))
 		return true;
-	if (!made->is_machine || has_closure || !machine.size || !made->around)
+	if (!is_machine || has_closure || !machine.size || !made->around)
 		return false;
 	made->is_local = false;
 	made->outer = inner;
