@@ -8,6 +8,7 @@
 #include "load/clr_internal.h"
 
 #include "base/status.h"
+#include "clr/build_id.h"
 #include "format/jitdump/extensions.h"
 #include "load/naming.h"
 
@@ -123,6 +124,14 @@ static void make_from_image(struct clr_work *work, uint32_t method)
 		put_spots(work, spots, count, place);
 }
 
+/* The file that is there now may be of a later build: its maps and lines are others. */
+static bool is_of_build(struct bytes file, struct bytes build_id)
+{
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	return build_id.size != sizeof(id) ||
+	       (clr_build_id_of(file, id) && memcmp(id, build_id.data, sizeof(id)) == 0);
+}
+
 /* The assembly that lies where the piece is, and the method there. */
 static bool find_in_image(struct clr_work *work, const struct piece *piece, uint32_t *method)
 {
@@ -138,6 +147,7 @@ static bool find_in_image(struct clr_work *work, const struct piece *piece, uint
 	work->assembly = clr_assembly_at(load, intern_get(&load->strings, object->path));
 	const uint64_t file_off = piece->start_avma - mapping.start_avma + mapping.file_off;
 	if (!work->assembly || !work->assembly->image || file_off > UINT32_MAX ||
+	    !is_of_build(work->assembly->file, load_object_build_id(load, object)) ||
 	    !clr_image_rva_of_offset(work->assembly->image, (uint32_t)file_off, &rva) ||
 	    !clr_image_find(work->assembly->image, rva, method))
 		return false;
