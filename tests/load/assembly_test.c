@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define IMAGES TEST_DATA "/../../fuzz/corpus/clr_image/"
+
 enum { PID = 4000001, GUARDED_OFF = 0x720, GUARDED_SIZE = 0x57, CTOR_OFF = 0x7b0, GAP_OFF = 0x77f };
 
 static const uint64_t CODE_AVMA = 0x7f0000010000;
@@ -227,12 +229,87 @@ static void test_bundle(void **state)
 	free_fixture(file);
 }
 
+/* "name file:line", or the name alone. */
+static int print_line(void *context, const struct profile *profile,
+		      const struct load_sample *sample)
+{
+	struct sink *seen = context;
+	const struct profile_stack *stack = &profile->stacks.items[sample->stack];
+	const struct profile_frame *frame =
+	    &profile->frames.items[profile->frame_ids.items[stack->first]];
+	sink_text(seen, profile_text(profile, profile->functions.items[frame->function].name));
+	if (frame->line)
+		sink_printf(seen, " %s:%u", profile_text(profile, frame->file), frame->line);
+	return 0;
+}
+
+static void put_fixture(struct recording *r, const char *from, const char *name)
+{
+	const struct bytes file = read_fixture(from);
+	recording_file(r, name, file);
+	free_fixture(file);
+}
+
+/* A method that a dump tells of; its image has a build id in the recording, which is changed where
+ * `changed` is not 0.
+ */
+static void check_line(uint8_t changed, const char *expected)
+{
+	enum { METHOD_OFF = 0xa80, METHOD_SIZE = 0x73 };
+	struct recording r;
+	struct profile profile = { 0 };
+	struct sink seen = { 0 };
+	struct sink dump = { 0 };
+	uint8_t id[CLR_BUILD_ID_SIZE];
+	char path[128];
+	recording_begin(&r);
+	put_fixture(&r, IMAGES "composite", "app.r2r.dll");
+	put_fixture(&r, IMAGES "component-of-two", "Users.dll");
+	const struct bytes image = read_fixture(IMAGES "composite");
+	assert_true(clr_build_id_of(image, id));
+	free_fixture(image);
+	id[3] ^= changed;
+	(void)snprintf(path, sizeof(path), "%s/app.r2r.dll", r.dir);
+	r.features[0].feature = PERFDATA_FEATURE_BUILD_ID;
+	perfdata_put_build_id(&r.features[0].content, PERFDATA_CPUMODE_USER, -1,
+			      (struct bytes){ id, sizeof(id) }, path);
+	recording_mmap(&r, PID, MAPPED_NS, CODE_AVMA, 0x2000, path);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, MAPPED_NS + 1, CODE_AVMA + METHOD_OFF, METHOD_SIZE,
+		  "void [Users] Some.Users::Method()[PreJIT]");
+	recording_sample(&r, PID, PID, 2000, (uint64_t[]){ CODE_AVMA + METHOD_OFF + 0x10 }, 1);
+	recording_finish(&r);
+	recording_members(
+	    &r, &(struct recording_member){ "process/4000001/jit/jit-1.dump", sink_bytes(&dump) },
+	    1);
+	struct load *load;
+	struct load_error error;
+	const struct load_options options = { .input = r.path, .lines = true };
+	assert_int_equal(load_open(&load, &options, &error), 0);
+	assert_int_equal(load_samples(load, &profile, print_line, &seen), 0);
+	sink_u8(&seen, 0);
+	assert_string_equal((const char *)seen.data, expected);
+	sink_clear(&seen);
+	sink_clear(&dump);
+	profile_clear(&profile);
+	load_close(load);
+	recording_remove(&r);
+}
+
+/* What lies there now has other maps and other lines. */
+static void test_lines_of_another_build(void **state)
+{
+	(void)state;
+	check_line(0, "Some.Users.Method() /src/users.cs:15");
+	check_line(1, "Some.Users.Method()");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frames), cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_many),   cmocka_unit_test(test_without_keep_code),
-		cmocka_unit_test(test_bundle),
+		cmocka_unit_test(test_bundle), cmocka_unit_test(test_lines_of_another_build),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

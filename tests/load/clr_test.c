@@ -1,9 +1,7 @@
 /* What event streams of .NET add: names, ends, lines and inlined calls. */
 #include "base/status.h"
-#include "clr/build_id.h"
 #include "clr/pdb.h"
 #include "failing_memory.h"
-#include "format/perfdata/layout.h"
 #include "load/clr_stream.h"
 #include "load/code.h"
 #include "load/listing.h"
@@ -359,7 +357,6 @@ static void scopes_have_a_limit(void **state)
 /* Methods of tests/data/clr/Demo.cs. */
 enum { TWICE = 0x06000001, SUM = 0x06000002 };
 
-#define IMAGES TEST_DATA "/../../fuzz/corpus/clr_image/"
 #define PDBS TEST_DATA "/../../fuzz/corpus/clr_pdb/"
 
 static void read_pdb(const char *path, struct sink *pdb, uint8_t id[20])
@@ -465,54 +462,6 @@ static void lines_of_a_map(void **state)
 	s.map = "10000 100 instance void [App] Ns.Work::Alpha(int32)[QuickJitted]\n";
 	at(&s, BASE + MS, 0x10028);
 	check_as(&s, LINES, "Ns.Work.Alpha(int) quick /src/Demo.cs:10\n");
-}
-
-static void copy_file(struct scene *s, const char *from, const char *name, struct sink *content)
-{
-	FILE *file = fopen(from, "rb");
-	assert_non_null(file);
-	uint8_t *room = sink_reserve(content, 1 << 16);
-	assert_non_null(room);
-	content->size = fread(room, 1, 1 << 16, file);
-	(void)fclose(file);
-	recording_file(&s->r, name, sink_bytes(content));
-}
-
-/* A method of fuzz/corpus/clr_image/composite that a dump tells of, where the file's build id is
- * known, and `changed` where it is not 0.
- */
-static void check_compiled_ahead(uint8_t changed, const char *expected)
-{
-	enum { IMAGE_AVMA = 0x20000, METHOD_OFF = 0xa80 };
-	struct scene s;
-	struct sink image = { 0 };
-	struct sink component = { 0 };
-	uint8_t id[CLR_BUILD_ID_SIZE];
-	char path[128];
-	begin(&s);
-	copy_file(&s, IMAGES "composite", "app.r2r.dll", &image);
-	copy_file(&s, IMAGES "component-of-two", "Users.dll", &component);
-	assert_true(clr_build_id_of(sink_bytes(&image), id));
-	id[3] ^= changed;
-	(void)snprintf(path, sizeof(path), "%s/app.r2r.dll", s.r.dir);
-	s.r.features[0].feature = PERFDATA_FEATURE_BUILD_ID;
-	perfdata_put_build_id(&s.r.features[0].content, PERFDATA_CPUMODE_USER, -1,
-			      (struct bytes){ id, sizeof(id) }, path);
-	recording_mmap(&s.r, PID, 4, IMAGE_AVMA, 0x2000, path);
-	dump_begin(&s.dump, PID);
-	dump_load(&s.dump, PID, BASE - MS, IMAGE_AVMA + METHOD_OFF, 0x73,
-		  "void [Users] Some.Users::Method()[PreJIT]");
-	at(&s, BASE, IMAGE_AVMA + METHOD_OFF + 0x10);
-	check_as(&s, LINES, expected);
-	sink_clear(&image);
-	sink_clear(&component);
-}
-
-static void lines_of_another_build_are_not_told(void **state)
-{
-	(void)state;
-	check_compiled_ahead(0, "Some.Users.Method() prejit /src/users.cs:15\n");
-	check_compiled_ahead(1, "Some.Users.Method() prejit\n");
 }
 
 static void symbols_of_another_build_are_refused(void **state)
@@ -810,7 +759,6 @@ int main(void)
 		cmocka_unit_test(lines_of_the_il_map),
 		cmocka_unit_test(lines_of_each_version),
 		cmocka_unit_test(lines_of_a_map),
-		cmocka_unit_test(lines_of_another_build_are_not_told),
 		cmocka_unit_test(symbols_of_another_build_are_refused),
 		cmocka_unit_test(no_file_is_opened_when_self_contained),
 		cmocka_unit_test(hidden_code_has_no_line),
