@@ -55,7 +55,7 @@ static bool is_told_twice(const struct clr_process *p, const struct clr_code *co
 static uint64_t time_of(const struct clr_process *p, const struct clr_code *code)
 {
 	const struct clr_module *module =
-	    code->time_ns || code->is_jitted ? NULL : clr_module_of(p, code->module_id);
+	    code->time_ns || code->is_jitted ? NULL : clr_module_of(p, code->module_id, 0);
 	return module ? module->time_ns : code->time_ns;
 }
 

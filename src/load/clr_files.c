@@ -170,9 +170,9 @@ struct clr_assembly *clr_component(struct load *load, const struct clr_assembly 
 }
 
 struct clr_assembly *clr_assembly_of(struct load *load, struct clr_process *process,
-				     uint64_t module_id)
+				     uint64_t module_id, uint64_t time_ns)
 {
-	struct clr_module *module = clr_module_of(process, module_id);
+	struct clr_module *module = clr_module_of(process, module_id, time_ns);
 	if (!module || module->is_dynamic)
 		return NULL;
 	if (module->assembly)

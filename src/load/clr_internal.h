@@ -52,12 +52,27 @@ struct clr_module {
 struct clr_detail {
 	uint64_t method_id;
 	uint64_t type_id;
+	uint64_t time_ns;
 	uint32_t token;
 };
 
 struct clr_type_place {
 	uint64_t type_id;
 	uint64_t module_id;
+	uint64_t time_ns;
+};
+
+/* Ids are addresses of the runtime's own things: another method or module may have one when the
+ * first was unloaded. Sorted by id, those of one id by time.
+ */
+struct clr_id {
+	uint64_t id;
+	uint64_t time_ns;
+	uint32_t index;
+};
+
+struct clr_ids {
+	VECTOR(struct clr_id) items;
 };
 
 /* Somebody said that code is gone. */
@@ -79,12 +94,12 @@ struct clr_process {
 	VECTOR(struct clr_type_place) types;
 	/* Made by clr_seal(): indices, by what is asked for; equal keys in order of time. */
 	VECTOR(struct pair) by_start;
-	VECTOR(struct pair) by_map;    /* key: hash of method and version */
-	struct idmap code_of_method;   /* index + 1 */
-	struct idmap detail_of_method; /* index + 1 */
-	struct idmap module_of_id;     /* index + 1 */
-	struct idmap type_of_id;       /* index + 1 */
-	struct idmap names;            /* by method id: string of load->strings + 1 */
+	VECTOR(struct pair) by_map; /* key: hash of method and version */
+	struct clr_ids code_of_method;
+	struct clr_ids detail_of_method;
+	struct clr_ids module_of_id;
+	struct clr_ids type_of_id;
+	struct idmap names; /* by what told of the method: string of load->strings + 1 */
 };
 
 /* An assembly's file and its lines; either may be missing. */
@@ -136,24 +151,33 @@ const struct clr_code *clr_code_at(const struct clr_process *process, uint64_t s
 const struct clr_map *clr_map_of(const struct clr_process *process, const struct clr_code *code);
 /* The same, of those that know nothing of inlined calls. */
 const struct clr_map *clr_il_map_of(const struct clr_process *process, const struct clr_code *code);
-struct clr_module *clr_module_of(const struct clr_process *process, uint64_t module_id);
+/* What had an id at a time; 0: at the end of the stream. NULL: nobody told of it. */
+struct clr_module *clr_module_of(const struct clr_process *process, uint64_t module_id,
+				 uint64_t time_ns);
+const struct clr_code *clr_code_of_method(const struct clr_process *process, uint64_t method_id,
+					  uint64_t time_ns);
+const struct clr_detail *clr_detail_of_method(const struct clr_process *process, uint64_t method_id,
+					      uint64_t time_ns);
 
 /* A method of which only the id is known. */
 struct clr_method_place {
 	uint64_t module_id;
-	uint32_t token; /* 0: none is known */
+	uint32_t token;   /* 0: none is known */
+	uint64_t time_ns; /* at which the ids are meant */
 };
-struct clr_method_place clr_place_of_method(const struct clr_process *process, uint64_t method_id);
+struct clr_method_place clr_place_of_method(const struct clr_process *process, uint64_t method_id,
+					    uint64_t time_ns);
 
 /* clr_name.c: appends the method as the runtime writes it into its dumps. */
 void clr_spell(const struct clr_process *process, const struct clr_code *code, bool with_tier,
 	       struct sink *name);
 /* The name of a method by its id alone, without a tier: string of load->strings; 0: not known. */
-uint32_t clr_name_of(struct load *load, struct clr_process *process, uint64_t method_id);
+uint32_t clr_name_of(struct load *load, struct clr_process *process, uint64_t method_id,
+		     uint64_t time_ns);
 
 /* clr_files.c. NULL where nothing is known of the module's file. Good until the next call. */
 struct clr_assembly *clr_assembly_of(struct load *load, struct clr_process *process,
-				     uint64_t module_id);
+				     uint64_t module_id, uint64_t time_ns);
 struct clr_assembly *clr_assembly_at(struct load *load, const char *path);
 /* The assembly that a method's token and lines are of: itself, or a component of a composite image.
  */

@@ -42,8 +42,9 @@ void clr_put_spot(struct clr_work *work, const struct clr_spot *spot, struct clr
 	if (spot->il_off == CLR_IL_NONE || spot->il_off < CLR_IL_EPILOG)
 		return;
 	struct clr_assembly *assembly =
-	    work->process ? clr_assembly_of(work->load, work->process, place.module_id)
-			  : work->assembly;
+	    work->process
+		? clr_assembly_of(work->load, work->process, place.module_id, place.time_ns)
+		: work->assembly;
 	if (clr_source_line(work->load, assembly, place.token, clr_il_of(spot->il_off), &line) ||
 	    spot->il_off >= 0)
 		clr_put_line(work, spot->native_off, &line);
@@ -167,7 +168,8 @@ static int make(struct clr_work *work, const struct piece *piece)
 		if (!spots)
 			return STATUS_NO_MEMORY;
 		put_spots(work, spots, count,
-			  (struct clr_method_place){ work->code->module_id, work->code->token });
+			  (struct clr_method_place){ work->code->module_id, work->code->token,
+						     work->code->time_ns });
 		return 0;
 	}
 	if (find_in_image(work, piece, &method))

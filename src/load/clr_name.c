@@ -131,7 +131,7 @@ void clr_spell(const struct clr_process *process, const struct clr_code *code, b
 	if (head)
 		put_return(name, (struct bytes){ text.data, head });
 	sink_text(name, head ? " [" : "[");
-	put_assembly(clr_module_of(process, code->module_id), name);
+	put_assembly(clr_module_of(process, code->module_id, code->time_ns), name);
 	sink_text(name, "] ");
 	clr_text_put(code->owner, name);
 	sink_text(name, "::");
@@ -163,35 +163,44 @@ static bool put_dumped(struct load *load, uint32_t pid, const struct clr_code *c
 }
 
 /* From the metadata of its assembly. */
-static void spell_token(struct load *load, struct clr_process *process, uint64_t method_id,
-			struct sink *name)
+static void spell_token(struct load *load, struct clr_process *process,
+			struct clr_method_place place, struct sink *name)
 {
-	const struct clr_method_place place = clr_place_of_method(process, method_id);
 	struct clr_assembly *assembly =
-	    place.token ? clr_assembly_of(load, process, place.module_id) : NULL;
+	    place.token ? clr_assembly_of(load, process, place.module_id, place.time_ns) : NULL;
 	if (assembly && assembly->image)
 		(void)clr_image_token_name(assembly->image, place.token, name);
 }
 
-uint32_t clr_name_of(struct load *load, struct clr_process *process, uint64_t method_id)
+/* Of what told of a method: its code, or its details alone. */
+static uint64_t name_key(const struct clr_process *process, const struct clr_code *code,
+			 const struct clr_detail *detail)
 {
-	uint32_t *known = idmap_put(&process->names, method_id);
-	if (!known)
-		return INTERN_NONE;
-	if (*known)
-		return *known - 1;
+	return code ? (uint64_t)(code - process->codes.items) << 1
+		    : (uint64_t)(detail - process->details.items) << 1 | 1;
+}
+
+uint32_t clr_name_of(struct load *load, struct clr_process *process, uint64_t method_id,
+		     uint64_t time_ns)
+{
+	const struct clr_code *code = clr_code_of_method(process, method_id, time_ns);
+	const struct clr_detail *detail = clr_detail_of_method(process, method_id, time_ns);
+	if (!code && !detail)
+		return 0;
+	const uint64_t key = name_key(process, code, detail);
+	const uint32_t known = idmap_get(&process->names, key);
+	if (known)
+		return known - 1;
 	struct sink name = { 0 };
-	const uint32_t code_at = idmap_get(&process->code_of_method, method_id);
-	const struct clr_code *code = code_at ? &process->codes.items[code_at - 1] : NULL;
 	if (code && !put_dumped(load, process->pid, code, &name))
 		clr_spell(process, code, false, &name);
 	else if (!code)
-		spell_token(load, process, method_id, &name);
+		spell_token(load, process, clr_place_of_method(process, method_id, time_ns), &name);
 	const uint32_t id =
 	    sink_failed(&name) ? INTERN_NONE : intern_bytes(&load->strings, sink_bytes(&name));
 	sink_clear(&name);
-	known = idmap_put(&process->names, method_id);
-	if (known && id != INTERN_NONE)
-		*known = id + 1;
+	uint32_t *slot = id != INTERN_NONE ? idmap_put(&process->names, key) : NULL;
+	if (slot)
+		*slot = id + 1;
 	return id;
 }

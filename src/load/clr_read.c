@@ -93,23 +93,24 @@ static int take_module(struct clr_process *p, const struct clr_event_module *tol
 	return 0;
 }
 
-static int take_detail(struct clr_process *p, const struct clr_event_method_details *told)
+static int take_detail(struct clr_process *p, const struct clr_event_method_details *told,
+		       uint64_t time_ns)
 {
 	struct clr_detail *detail = vector_push(&p->details);
 	if (!detail)
 		return STATUS_NO_MEMORY;
-	*detail = (struct clr_detail){ told->method_id, told->type_id, told->token };
+	*detail = (struct clr_detail){ told->method_id, told->type_id, time_ns, told->token };
 	return 0;
 }
 
-static int take_types(struct clr_process *p, struct clr_event_types types)
+static int take_types(struct clr_process *p, struct clr_event_types types, uint64_t time_ns)
 {
 	struct clr_type type;
 	while (clr_type_next(&types, &type)) {
 		struct clr_type_place *place = vector_push(&p->types);
 		if (!place)
 			return STATUS_NO_MEMORY;
-		*place = (struct clr_type_place){ type.type_id, type.module_id };
+		*place = (struct clr_type_place){ type.type_id, type.module_id, time_ns };
 	}
 	return 0;
 }
@@ -129,9 +130,9 @@ static int take_event(struct clr_process *p, const struct clr_event *what, uint6
 	case CLR_EVENT_MODULE:
 		return what->module.is_unload ? 0 : take_module(p, &what->module, time_ns);
 	case CLR_EVENT_METHOD_DETAILS:
-		return take_detail(p, &what->details);
+		return take_detail(p, &what->details, time_ns);
 	case CLR_EVENT_TYPES:
-		return take_types(p, what->types);
+		return take_types(p, what->types, time_ns);
 	default:
 		return 0;
 	}

@@ -144,8 +144,9 @@ static struct clr_method_place place_of(const struct rich *rich, uint32_t node)
 {
 	const struct clr_work *work = rich->work;
 	if (!node)
-		return (struct clr_method_place){ work->code->module_id, work->code->token };
-	return clr_place_of_method(work->process, rich->nodes[node].method_id);
+		return (struct clr_method_place){ work->code->module_id, work->code->token,
+						  work->code->time_ns };
+	return clr_place_of_method(work->process, rich->nodes[node].method_id, work->code->time_ns);
 }
 
 static uint32_t put_string(struct clr_work *work, uint32_t string)
@@ -164,7 +165,8 @@ static uint32_t put_string(struct clr_work *work, uint32_t string)
 
 static uint32_t name_of(struct clr_work *work, uint64_t method_id)
 {
-	const uint32_t name = clr_name_of(work->load, work->process, method_id);
+	const uint32_t name =
+	    clr_name_of(work->load, work->process, method_id, work->code->time_ns);
 	return name == INTERN_NONE || !name ? intern_text(&work->load->strings, "[inlined]") : name;
 }
 
@@ -175,9 +177,10 @@ static void open_scope(struct rich *rich, uint32_t node, uint32_t native_off)
 	const struct clr_method_place caller = place_of(rich, rich->parents[node]);
 	const int32_t call_il = call_il_of(rich, node, native_off);
 	struct clr_source_line call = { 0 };
-	(void)clr_source_line(work->load,
-			      clr_assembly_of(work->load, work->process, caller.module_id),
-			      caller.token, (uint32_t)call_il, &call);
+	(void)clr_source_line(
+	    work->load,
+	    clr_assembly_of(work->load, work->process, caller.module_id, caller.time_ns),
+	    caller.token, (uint32_t)call_il, &call);
 	sink_u32(&work->scopes, native_off);
 	rich->size_at[rich->depth] = work->scopes.size;
 	sink_u32(&work->scopes, 0);

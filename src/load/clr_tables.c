@@ -79,26 +79,50 @@ static int index_maps(struct clr_process *p)
 	return got < 0 ? got : sort(p->by_map.items, p->by_map.count);
 }
 
-/* The last one of an id stands. */
-static bool put_id(struct idmap *map, uint64_t id, size_t index)
+static int by_id(const void *left, const void *right)
 {
-	uint32_t *slot = idmap_put(map, id);
-	if (slot)
-		*slot = (uint32_t)index + 1;
-	return slot != NULL;
+	const struct clr_id *a = left;
+	const struct clr_id *b = right;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static bool put_id(struct clr_ids *ids, uint64_t id, uint64_t time_ns)
+{
+	const uint32_t index = (uint32_t)ids->items.count;
+	struct clr_id *item = vector_push(&ids->items);
+	if (item)
+		*item = (struct clr_id){ id, time_ns, index };
+	return item != NULL;
+}
+
+static void sort_ids(struct clr_ids *ids)
+{
+	if (ids->items.count)
+		qsort(ids->items.items, ids->items.count, sizeof(*ids->items.items), by_id);
 }
 
 static bool index_ids(struct clr_process *p)
 {
 	bool done = true;
 	for (size_t i = 0; done && i < p->codes.count; i++)
-		done = put_id(&p->code_of_method, p->codes.items[i].method_id, i);
+		done = put_id(&p->code_of_method, p->codes.items[i].method_id,
+			      p->codes.items[i].time_ns);
 	for (size_t i = 0; done && i < p->details.count; i++)
-		done = put_id(&p->detail_of_method, p->details.items[i].method_id, i);
+		done = put_id(&p->detail_of_method, p->details.items[i].method_id,
+			      p->details.items[i].time_ns);
 	for (size_t i = 0; done && i < p->modules.count; i++)
-		done = put_id(&p->module_of_id, p->modules.items[i].id, i);
+		done =
+		    put_id(&p->module_of_id, p->modules.items[i].id, p->modules.items[i].time_ns);
 	for (size_t i = 0; done && i < p->types.count; i++)
-		done = put_id(&p->type_of_id, p->types.items[i].type_id, i);
+		done = put_id(&p->type_of_id, p->types.items[i].type_id, p->types.items[i].time_ns);
+	sort_ids(&p->code_of_method);
+	sort_ids(&p->detail_of_method);
+	sort_ids(&p->module_of_id);
+	sort_ids(&p->type_of_id);
 	return done;
 }
 
@@ -195,29 +219,65 @@ const struct clr_map *clr_il_map_of(const struct clr_process *p, const struct cl
 	return best_map(p, code, false);
 }
 
-struct clr_module *clr_module_of(const struct clr_process *p, uint64_t module_id)
+/* The last one of an id that was told by then, else the first one: index + 1, or 0. */
+static uint32_t find_id(const struct clr_ids *ids, uint64_t id, uint64_t time_ns)
 {
-	const uint32_t at = idmap_get(&p->module_of_id, module_id);
+	const uint64_t until_ns = time_ns ? time_ns : UINT64_MAX;
+	const struct clr_id *items = ids->items.items;
+	size_t low = 0;
+	size_t high = ids->items.count;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+		const struct clr_id *item = &items[mid];
+		if (item->id < id || (item->id == id && item->time_ns <= until_ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && items[low - 1].id == id)
+		return items[low - 1].index + 1;
+	return low < ids->items.count && items[low].id == id ? items[low].index + 1 : 0;
+}
+
+struct clr_module *clr_module_of(const struct clr_process *p, uint64_t module_id, uint64_t time_ns)
+{
+	const uint32_t at = find_id(&p->module_of_id, module_id, time_ns);
 	return at ? &p->modules.items[at - 1] : NULL;
 }
 
-struct clr_method_place clr_place_of_method(const struct clr_process *p, uint64_t method_id)
+const struct clr_detail *clr_detail_of_method(const struct clr_process *p, uint64_t method_id,
+					      uint64_t time_ns)
 {
-	const uint32_t code_at = idmap_get(&p->code_of_method, method_id);
-	const uint32_t detail_at = idmap_get(&p->detail_of_method, method_id);
-	if (code_at) {
-		const struct clr_code *code = &p->codes.items[code_at - 1];
-		return (struct clr_method_place){ code->module_id, code->token };
-	}
-	if (!detail_at)
-		return (struct clr_method_place){ 0 };
-	const struct clr_detail *detail = &p->details.items[detail_at - 1];
-	const uint32_t type_at = idmap_get(&p->type_of_id, detail->type_id);
+	const uint32_t at = find_id(&p->detail_of_method, method_id, time_ns);
+	return at ? &p->details.items[at - 1] : NULL;
+}
+
+/* Not if what had the id then is another method, which has no code. */
+const struct clr_code *clr_code_of_method(const struct clr_process *p, uint64_t method_id,
+					  uint64_t time_ns)
+{
+	const uint32_t at = find_id(&p->code_of_method, method_id, time_ns);
+	const struct clr_code *code = at ? &p->codes.items[at - 1] : NULL;
+	const struct clr_detail *detail = clr_detail_of_method(p, method_id, time_ns);
+	const bool is_another = code && code->token && detail && detail->time_ns > code->time_ns &&
+				code->time_ns && detail->token != code->token;
+	return is_another ? NULL : code;
+}
+
+struct clr_method_place clr_place_of_method(const struct clr_process *p, uint64_t method_id,
+					    uint64_t time_ns)
+{
+	const struct clr_code *code = clr_code_of_method(p, method_id, time_ns);
+	if (code)
+		return (struct clr_method_place){ code->module_id, code->token, time_ns };
+	const struct clr_detail *detail = clr_detail_of_method(p, method_id, time_ns);
+	const uint32_t type_at = detail ? find_id(&p->type_of_id, detail->type_id, time_ns) : 0;
 	/* A generic's code belongs to whoever gave it its types, which is not where its token is.
 	 */
 	if (!type_at)
 		return (struct clr_method_place){ 0 };
-	return (struct clr_method_place){ p->types.items[type_at - 1].module_id, detail->token };
+	return (struct clr_method_place){ p->types.items[type_at - 1].module_id, detail->token,
+					  time_ns };
 }
 
 static void clear_process(struct clr_process *p)
@@ -230,10 +290,10 @@ static void clear_process(struct clr_process *p)
 	vector_clear(&p->types);
 	vector_clear(&p->by_start);
 	vector_clear(&p->by_map);
-	idmap_clear(&p->code_of_method);
-	idmap_clear(&p->detail_of_method);
-	idmap_clear(&p->module_of_id);
-	idmap_clear(&p->type_of_id);
+	vector_clear(&p->code_of_method.items);
+	vector_clear(&p->detail_of_method.items);
+	vector_clear(&p->module_of_id.items);
+	vector_clear(&p->type_of_id.items);
 	idmap_clear(&p->names);
 }
 
