@@ -98,6 +98,17 @@ static int explain_open(pid_t pid, int result, struct attach_report *report)
 			   pid);
 }
 
+/* It would be waited for in vain. */
+static int check_runs(const struct attachment *a, struct attach_report *report)
+{
+	if (!a->target.is_halted)
+		return 0;
+	attach_remedy(report, "kill -CONT %d", a->target.pid);
+	return attach_fail(report, STATUS_IO,
+			   "process %d is stopped, by a signal or a debugger: it cannot answer",
+			   a->target.pid);
+}
+
 /* Opens the process and finds its runtime. */
 static int open_attachment(struct attachment **made, const struct attach_options *options,
 			   struct attach_report *report)
@@ -154,7 +165,9 @@ int attach_start(struct attachment **made, const struct attach_options *options,
 	int result = open_attachment(made, options, report);
 	if (result < 0 || !*made)
 		return result;
-	result = (*made)->runtime->start(*made, options, report);
+	result = check_runs(*made, report);
+	if (result == 0)
+		result = (*made)->runtime->start(*made, options, report);
 	if (result < 0) {
 		attach_free(*made);
 		*made = NULL;
@@ -183,7 +196,8 @@ int attach_stop(struct attachment *attachment, struct attach_report *report)
 		return 0;
 	attachment->is_stopped = true;
 	attachment->is_gone = !is_alive(attachment);
-	return attachment->runtime->stop(attachment, report);
+	const int result = attachment->is_gone ? 0 : check_runs(attachment, report);
+	return result < 0 ? result : attachment->runtime->stop(attachment, report);
 }
 
 int attach_stop_process(const struct attach_options *options, struct attach_report *report)
@@ -192,7 +206,9 @@ int attach_stop_process(const struct attach_options *options, struct attach_repo
 	int result = open_attachment(&attachment, options, report);
 	if (result < 0 || !attachment)
 		return result;
-	result = attachment->runtime->stop(attachment, report);
+	result = check_runs(attachment, report);
+	if (result == 0)
+		result = attachment->runtime->stop(attachment, report);
 	memcpy(report->dump, attachment->target.dump, sizeof(report->dump));
 	attach_free(attachment);
 	return result;

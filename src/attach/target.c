@@ -69,6 +69,7 @@ bool attach_target_read_status(struct attach_target *target, const char *text)
 	target->gid = (gid_t)effective;
 	if (!read_line(text, "\nSigCgt:", 16, &unused, &target->caught))
 		return false;
+	target->is_halted = strstr(text, "\nState:\tT") || strstr(text, "\nState:\tt");
 	/* Missing before Linux 4.1. */
 	target->own_pid = target->pid;
 	if (read_line(text, "\nNSpid:", 10, &unused, &last) && last && last <= INT_MAX)

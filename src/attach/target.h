@@ -14,6 +14,7 @@ struct attach_target {
 	uid_t uid;     /* effective */
 	gid_t gid;
 	uint64_t caught; /* bit n - 1: signal n has a handler */
+	bool is_halted;  /* by a signal or a debugger: it answers nobody */
 	bool has_jvm;    /* libjvm.so is mapped */
 	bool has_openj9;
 	bool has_coreclr; /* libcoreclr.so is; a program in one file has it inside */

@@ -36,6 +36,18 @@ static void test_an_old_kernel_tells_no_namespace(void **state)
 	assert_true(attach_target_catches(&target, SIGQUIT));
 }
 
+static void test_a_halted_process_is_known(void **state)
+{
+	struct attach_target target = { .pid = 4242 };
+	(void)state;
+	assert_true(attach_target_read_status(
+	    &target, "Name:\tx\nState:\tT (stopped)\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n"
+		     "SigCgt:\t0000000000000004\n"));
+	assert_true(target.is_halted);
+	assert_true(attach_target_read_status(&target, STATUS));
+	assert_false(target.is_halted);
+}
+
 static void test_every_truncation(void **state)
 {
 	char text[sizeof(STATUS)];
@@ -73,6 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status_is_read),
+		cmocka_unit_test(test_a_halted_process_is_known),
 		cmocka_unit_test(test_an_old_kernel_tells_no_namespace),
 		cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_ourselves),
