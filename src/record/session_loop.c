@@ -278,7 +278,7 @@ int session_loop(struct session *s)
 			     .start_ns = NEVER,
 			     .stop_ns = NEVER,
 			     .grace_ns = NEVER,
-			     .look_ns = 0,
+			     .look_ns = s->interpreters ? 0 : NEVER,
 			     .agents_ns = NEVER };
 	const uint64_t now_ns = os_clock_mono_ns();
 	const bool is_started = session_follows_command(s) && !o->delay_ns;

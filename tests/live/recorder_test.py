@@ -4,7 +4,7 @@
     recorder_test.py POLYPERF CASE
 
 Cases: plain, compressed, dwarf, events, system, attach, threads, forks, neighbours, unprivileged,
-special, stopped, terminal, status.
+special, stopped, terminal, status, idle.
 """
 import os
 import pathlib
@@ -372,9 +372,27 @@ def status(program, place):
     return [*faults, *(f"left behind: {name}" for name in left)]
 
 
+def idle(program, place):
+    """While nothing happens the recorder sleeps, whatever it looks for."""
+    faults = []
+    for option in ("--interpreters=off", "--no-auto", "-q"):
+        command = [str(program), "record", option, "-o", str(place.out / "recording.data"), "--", "sleep", "3"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=place.environment) as recorder:
+            live.wait_until("nothing is recorded", lambda: live.is_sampling(recorder))
+            before = live.cpu_seconds(recorder.pid)
+            spent = before
+            while recorder.poll() is None:
+                spent = live.cpu_seconds(recorder.pid) or spent
+                time.sleep(0.05)
+        print(f"{option}: {spent - before:.2f} s of the processor")
+        if spent - before > 1:
+            faults.append(f"{option}: the recorder is busy for {spent - before:.2f} s of 3")
+    return faults
+
+
 CASES = {case.__name__: case for case in (
     plain, compressed, dwarf, events, system, attach, threads, forks, neighbours, unprivileged,
-    special, stopped, terminal, status)}
+    special, stopped, terminal, status, idle)}
 
 
 def main(program, case):
