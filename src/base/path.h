@@ -11,4 +11,14 @@ static inline const char *path_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* The same where a path may be of Windows, and empty where nothing is behind the last separator. */
+static inline const char *path_name_anywhere(const char *path)
+{
+	const char *name = path;
+	for (; *path; path++)
+		if (*path == '/' || *path == '\\')
+			name = path + 1;
+	return name;
+}
+
 #endif

@@ -4,12 +4,6 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-/* A runtime tells its dump and its stream of one method not further apart than this. */
-static const uint64_t APART_NS = UINT64_C(20000000);
-
 /* One process whose methods are put. */
 struct putting {
 	struct load *load;
@@ -34,7 +28,7 @@ static int index_told(struct putting *put, const struct process *process)
 static bool is_in_dump(struct putting *put, const struct clr_code *code)
 {
 	if (put->dumped_until_ns && code->time_ns > put->dumped_until_ns &&
-	    code->time_ns - put->dumped_until_ns > APART_NS)
+	    code->time_ns - put->dumped_until_ns > CLR_APART_NS)
 		return false;
 	const struct address_entry *told =
 	    address_index_find(&put->told, hash_mix(code->start_avma, code->size));
@@ -64,13 +58,11 @@ static bool spell(struct load *load, const struct clr_process *p, const struct c
 {
 	struct sink text = { 0 };
 	clr_spell(p, code, true, &text);
-	char *copy = arena_new(&load->scratch, char, text.size + 1);
-	const bool done = copy && !sink_failed(&text);
-	if (done)
-		memcpy(copy, text.data, text.size);
-	*name = (struct bytes){ (const uint8_t *)copy, done ? text.size : 0 };
+	const char *copy =
+	    sink_failed(&text) ? NULL : arena_copy(&load->scratch, text.data, text.size);
+	*name = (struct bytes){ (const uint8_t *)copy, copy ? text.size : 0 };
 	sink_clear(&text);
-	return done;
+	return copy != NULL;
 }
 
 static int put_code(struct putting *put, const struct clr_code *told)
@@ -114,17 +106,11 @@ static int put_ends(struct putting *put)
 
 static int add_source(struct putting *put)
 {
-	struct load *load = put->load;
-	char label[64];
-	(void)snprintf(label, sizeof(label), "jitted-%" PRIu32 ".so", put->process->pid);
-	struct source *source = vector_push(&load->sources);
+	struct source *source = load_add_source(put->load, put->process->pid, &put->source);
 	if (!source)
 		return STATUS_NO_MEMORY;
-	*source = (struct source){ .pid = put->process->pid,
-				   .path = intern_text(&load->strings, label),
-				   .runtime = RUNTIME_DOTNET,
-				   .is_timed = put->process->is_timed };
-	put->source = (uint32_t)load->sources.count - 1;
+	source->runtime = RUNTIME_DOTNET;
+	source->is_timed = put->process->is_timed;
 	return 0;
 }
 

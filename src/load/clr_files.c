@@ -1,17 +1,8 @@
 /* Assemblies and their symbols: files that are here, and are of the build that ran. */
 #include "load/clr_internal.h"
 
+#include "base/path.h"
 #include "base/status.h"
-
-/* Both separators: a compiler may have run elsewhere. */
-static const char *file_name(const char *path)
-{
-	const char *name = path;
-	for (; *path; path++)
-		if (*path == '/' || *path == '\\')
-			name = path + 1;
-	return name;
-}
 
 static const char *interned(struct load *load, struct sink *text)
 {
@@ -32,7 +23,7 @@ static const char *text_of(struct load *load, struct clr_text text)
 static const char *beside(struct load *load, const char *assembly, const char *name)
 {
 	struct sink out = { 0 };
-	sink_put(&out, assembly, (size_t)(file_name(assembly) - assembly));
+	sink_put(&out, assembly, (size_t)(path_name_anywhere(assembly) - assembly));
 	sink_text(&out, name);
 	return interned(load, &out);
 }
@@ -40,7 +31,7 @@ static const char *beside(struct load *load, const char *assembly, const char *n
 /* "work.dll" or "work.ni.dll" has its symbols in "work.pdb". */
 static const char *with_pdb(struct load *load, const char *assembly)
 {
-	const char *name = file_name(assembly);
+	const char *name = path_name_anywhere(assembly);
 	const char *dot = strrchr(name, '.');
 	struct sink out = { 0 };
 	sink_put(&out, assembly, dot ? (size_t)(dot - assembly) : strlen(assembly));
@@ -90,7 +81,8 @@ static void find_pdb(struct load *load, struct clr_assembly *assembly, const cha
 	if (identity->embedded_pdb.size &&
 	    clr_pdb_open_embedded(&pdb, identity->embedded_pdb) == 0 && take_pdb(assembly, pdb))
 		return;
-	if (*told_path && try_pdb(load, assembly, beside(load, path, file_name(told_path))))
+	if (*told_path &&
+	    try_pdb(load, assembly, beside(load, path, path_name_anywhere(told_path))))
 		return;
 	if (try_pdb(load, assembly, with_pdb(load, path)) || try_pdb(load, assembly, told_path))
 		return;

@@ -2,7 +2,7 @@
 #ifndef LOAD_CLR_INTERNAL_H
 #define LOAD_CLR_INTERNAL_H
 
-#include "base/sort.h"
+#include "clr/build_id.h"
 #include "clr/image.h"
 #include "clr/pdb.h"
 #include "format/nettrace/clr_event.h"
@@ -62,8 +62,12 @@ struct clr_type_place {
 	uint64_t time_ns;
 };
 
-/* Ids are addresses of the runtime's own things: another method or module may have one when the
- * first was unloaded. Sorted by id, those of one id by time.
+/* A runtime tells its dump and its stream of one piece of code not further apart than this. */
+static const uint64_t CLR_APART_NS = UINT64_C(20000000);
+
+/* What is found by an id, and by a time. Ids are addresses, of code or of the runtime's own things:
+ * another method or module may have one when the first was unloaded. Sorted by id, those of one id
+ * by time.
  */
 struct clr_id {
 	uint64_t id;
@@ -92,9 +96,9 @@ struct clr_process {
 	VECTOR(struct clr_end) ends;
 	VECTOR(struct clr_detail) details;
 	VECTOR(struct clr_type_place) types;
-	/* Made by clr_seal(): indices, by what is asked for; equal keys in order of time. */
-	VECTOR(struct pair) by_start;
-	VECTOR(struct pair) by_map; /* key: hash of method and version */
+	/* Made by clr_seal(). */
+	struct clr_ids code_of_start;  /* by address */
+	struct clr_ids map_of_version; /* by hash of method and version */
 	struct clr_ids code_of_method;
 	struct clr_ids detail_of_method;
 	struct clr_ids module_of_id;
@@ -108,6 +112,8 @@ struct clr_assembly {
 	uint8_t pdb_guid[16];
 	bool has_pdb_guid;
 	struct bytes file;
+	uint8_t build_id[CLR_BUILD_ID_SIZE]; /* of the file, before the first need too */
+	bool has_build_id;
 	struct clr_image *image;
 	struct clr_pdb *pdb;
 	struct idmap documents; /* by number: string of load->strings + 1 */

@@ -8,7 +8,6 @@
 #include "load/clr_internal.h"
 
 #include "base/status.h"
-#include "clr/build_id.h"
 #include "format/jitdump/extensions.h"
 #include "load/naming.h"
 
@@ -126,11 +125,14 @@ static void make_from_image(struct clr_work *work, uint32_t method)
 }
 
 /* The file that is there now may be of a later build: its maps and lines are others. */
-static bool is_of_build(struct bytes file, struct bytes build_id)
+static bool is_of_build(struct clr_assembly *assembly, struct bytes build_id)
 {
-	uint8_t id[CLR_BUILD_ID_SIZE];
-	return build_id.size != sizeof(id) ||
-	       (clr_build_id_of(file, id) && memcmp(id, build_id.data, sizeof(id)) == 0);
+	if (build_id.size != sizeof(assembly->build_id))
+		return true;
+	if (!assembly->has_build_id)
+		assembly->has_build_id = clr_build_id_of(assembly->file, assembly->build_id);
+	return assembly->has_build_id &&
+	       memcmp(assembly->build_id, build_id.data, build_id.size) == 0;
 }
 
 /* The assembly that lies where the piece is, and the method there. */
@@ -148,7 +150,7 @@ static bool find_in_image(struct clr_work *work, const struct piece *piece, uint
 	work->assembly = clr_assembly_at(load, intern_get(&load->strings, object->path));
 	const uint64_t file_off = piece->start_avma - mapping.start_avma + mapping.file_off;
 	if (!work->assembly || !work->assembly->image || file_off > UINT32_MAX ||
-	    !is_of_build(work->assembly->file, load_object_build_id(load, object)) ||
+	    !is_of_build(work->assembly, load_object_build_id(load, object)) ||
 	    !clr_image_rva_of_offset(work->assembly->image, (uint32_t)file_off, &rva) ||
 	    !clr_image_find(work->assembly->image, rva, method))
 		return false;
@@ -179,13 +181,11 @@ static int make(struct clr_work *work, const struct piece *piece)
 
 static bool keep_bytes(struct load *load, struct sink *from, struct bytes *kept)
 {
-	uint8_t *copy = arena_new(&load->scratch, uint8_t, from->size + 1);
-	const bool done = copy && !sink_failed(from);
-	if (done && from->size)
-		memcpy(copy, from->data, from->size);
-	*kept = (struct bytes){ copy, done ? from->size : 0 };
+	const char *copy =
+	    sink_failed(from) ? NULL : arena_copy(&load->scratch, from->data, from->size);
+	*kept = (struct bytes){ (const uint8_t *)copy, copy ? from->size : 0 };
 	sink_clear(from);
-	return done;
+	return copy != NULL;
 }
 
 /* What is kept of a piece; NULL where there is nothing, or no memory for it. */

@@ -140,13 +140,8 @@ static int take_event(struct clr_process *p, const struct clr_event *what, uint6
 
 static int keep_bytes(struct load *load, struct bytes *bytes)
 {
-	uint8_t *copy = arena_new(&load->scratch, uint8_t, bytes->size + 1);
-	if (!copy)
-		return STATUS_NO_MEMORY;
-	if (bytes->size)
-		memcpy(copy, bytes->data, bytes->size);
-	bytes->data = copy;
-	return 0;
+	bytes->data = (const uint8_t *)arena_copy(&load->scratch, bytes->data, bytes->size);
+	return bytes->data ? 0 : STATUS_NO_MEMORY;
 }
 
 /* What came in parts is good until the next one comes. */

@@ -20,12 +20,10 @@ static int keep(struct load *load, const struct clr_assembly *assembly, struct b
 	const uint32_t found =
 	    sink_failed(&where) ? INTERN_NONE : intern_bytes(&load->strings, sink_bytes(&where));
 	sink_clear(&where);
-	uint8_t *copy = arena_new(&load->scratch, uint8_t, text.size + 1);
+	const char *copy = arena_copy(&load->scratch, text.data, text.size);
 	if (found == INTERN_NONE || !copy)
 		return STATUS_NO_MEMORY;
-	if (text.size)
-		memcpy(copy, text.data, text.size);
-	*source = (struct clr_source){ .text = { copy, text.size },
+	*source = (struct clr_source){ .text = { (const uint8_t *)copy, text.size },
 				       .found = intern_get(&load->strings, found) };
 	return 0;
 }

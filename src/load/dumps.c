@@ -257,17 +257,11 @@ static int take_record(struct dump *dump, const struct jitdump_record *record)
 
 static int add_source(struct dump *dump)
 {
-	struct load *load = dump->load;
-	char label[64];
-	(void)snprintf(label, sizeof(label), "jitted-%" PRIu32 ".so", dump->pid);
-	struct source *source = vector_push(&load->sources);
+	struct source *source = load_add_source(dump->load, dump->pid, &dump->source);
 	if (!source)
 		return STATUS_NO_MEMORY;
-	*source = (struct source){ .pid = dump->pid,
-				   .path = intern_text(&load->strings, label),
-				   .is_dump = true,
-				   .is_timed = dump->is_timed };
-	dump->source = (uint32_t)load->sources.count - 1;
+	source->is_dump = true;
+	source->is_timed = dump->is_timed;
 	return 0;
 }
 

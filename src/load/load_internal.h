@@ -285,7 +285,10 @@ bool load_vdso(struct load *load, struct bytes *image);
 struct bytes load_debug_frame_file(struct load *load, const char *path, struct bytes image);
 int load_build_ids(struct load *load);
 
-/* source.c: from the process's program and the names of the codes from `first_code` on. */
+/* source.c */
+/* Of code that a process made at run time; the rest is the caller's to fill. NULL: no memory. */
+struct source *load_add_source(struct load *load, uint32_t pid, uint32_t *id);
+/* From the process's program and the names of the codes from `first_code` on. */
 void load_guess_runtime(struct load *load, uint32_t source, size_t first_code,
 			const struct name_evidence *evidence);
 

@@ -1,7 +1,22 @@
 /* Where code objects were told, and which runtime tells so. */
 #include "load/load_internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum { GUESS_NAMES = 64 };
+
+struct source *load_add_source(struct load *load, uint32_t pid, uint32_t *id)
+{
+	char label[64];
+	(void)snprintf(label, sizeof(label), "jitted-%" PRIu32 ".so", pid);
+	struct source *source = vector_push(&load->sources);
+	if (!source)
+		return NULL;
+	*source = (struct source){ .pid = pid, .path = intern_text(&load->strings, label) };
+	*id = (uint32_t)load->sources.count - 1;
+	return source;
+}
 
 void load_guess_runtime(struct load *load, uint32_t source_id, size_t first_code,
 			const struct name_evidence *evidence)

@@ -16,9 +16,8 @@
 
 const char *collector_copy(struct collector *c, const char *text)
 {
-	const size_t size = strlen(text) + 1;
-	char *copy = arena_new(&c->arena, char, size);
-	return copy ? memcpy(copy, text, size) : "";
+	const char *copy = arena_copy(&c->arena, text, strlen(text));
+	return copy ? copy : "";
 }
 
 void collector_add_note(struct collector *c, const char *format, ...)

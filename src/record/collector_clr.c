@@ -3,6 +3,7 @@
  * A PDB is in its assembly, beside it, or where the compiler put it, and has the GUID that the
  * process told. Texts that it holds are taken from it: they are what was compiled.
  */
+#include "base/path.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "clr/image.h"
@@ -179,16 +180,6 @@ static bool open_at(struct sources *s, struct symbols *symbols,
 	return false;
 }
 
-/* Both separators: it may have been compiled elsewhere. */
-static const char *file_name(const char *path)
-{
-	const char *name = path;
-	for (; *path; path++)
-		if (*path == '/' || *path == '\\')
-			name = path + 1;
-	return name;
-}
-
 static bool open_symbols(struct sources *s, struct symbols *symbols,
 			 const struct clr_event_module *module)
 {
@@ -202,8 +193,8 @@ static bool open_symbols(struct sources *s, struct symbols *symbols,
 	bool is_open = false;
 	if (!sink_failed(&assembly) && !sink_failed(&told)) {
 		const char *path = (const char *)assembly.data;
-		const char *name = file_name((const char *)told.data);
-		sink_put(&beside, path, (size_t)(file_name(path) - path));
+		const char *name = path_name_anywhere((const char *)told.data);
+		sink_put(&beside, path, (size_t)(path_name_anywhere(path) - path));
 		sink_cstr(&beside, name);
 		is_open = open_embedded(s, symbols, module, path) ||
 			  (*name && !sink_failed(&beside) &&

@@ -40,10 +40,7 @@ bool runtimes_has_variable(char *const *environment, const char *start)
 
 char *runtimes_copy(struct arena *arena, const char *text, size_t size)
 {
-	char *copy = arena_new(arena, char, size + 1);
-	if (copy && size)
-		memcpy(copy, text, size);
-	return copy;
+	return arena_copy(arena, text, size);
 }
 
 char *runtimes_printf(struct arena *arena, const char *format, ...)

@@ -204,11 +204,7 @@ struct bytes assembly_code(const struct assembly *assembly, uint64_t svma, uint6
 
 static const char *keep(struct assembly *assembly, const char *text)
 {
-	const size_t size = strlen(text) + 1;
-	char *copy = arena_alloc(&assembly->texts, size, 1, 1);
-	if (copy)
-		memcpy(copy, text, size);
-	return copy;
+	return arena_copy(&assembly->texts, text, strlen(text));
 }
 
 /* No path: it leads nowhere else. */

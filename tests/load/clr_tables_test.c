@@ -36,7 +36,7 @@ static void clear(struct clr_process *p)
 	vector_clear(&p->modules);
 	vector_clear(&p->details);
 	vector_clear(&p->types);
-	vector_clear(&p->by_start);
+	vector_clear(&p->code_of_start.items);
 	vector_clear(&p->code_of_method.items);
 	vector_clear(&p->detail_of_method.items);
 	vector_clear(&p->module_of_id.items);
