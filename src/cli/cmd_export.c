@@ -1,0 +1,244 @@
+/* cmd_export.c - `polyperf export`: a recording in the formats of other tools. */
+#include "base/status.h"
+#include "cli/command.h"
+#include "cli/load_args.h"
+#include "cli/message.h"
+#include "export/export.h"
+#include "export/samples.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_FORMAT = 256, KEY_EVENT, KEY_TITLE, KEY_KINDS, KEY_EXPERIMENTAL };
+
+struct export_args {
+	struct load_args load;
+	struct export_options options;
+	const struct export_format *format;
+	const char *output; /* NULL or "-": standard output */
+	const char *event;
+	bool is_experimental;
+};
+
+static const struct argp_option options[] = {
+	LOAD_ARGS_OPTIONS,
+	{ "event", KEY_EVENT, "NAME", 0, "of this event, where the recording has several", 0 },
+	{ .doc = "What to write:" },
+	{ "output", 'o', "FILE", 0,
+	  "the file; the way its name ends tells the format; `-` is standard output", 0 },
+	{ "format", KEY_FORMAT, "NAME", 0, "the format, whatever the name of the file", 0 },
+	{ "title", KEY_TITLE, "TEXT", 0, "what stands above a picture", 0 },
+	{ "kinds", KEY_KINDS, NULL, 0,
+	  "folded: end names with what the code is: _[j] JIT-compiled, _[i] inlined, _[k] kernel, "
+	  "_[0] interpreted",
+	  0 },
+	{ "experimental", KEY_EXPERIMENTAL, NULL, 0, "allow formats that may still change", 0 },
+	LOAD_ARGS_NAMES,
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct export_args *a = state->input;
+	switch (key) {
+	case 'o':
+		a->output = arg;
+		return 0;
+	case KEY_FORMAT:
+		a->format = export_format_find(arg);
+		if (!a->format)
+			argp_error(state, "--format: there is no format %s", arg);
+		return 0;
+	case KEY_EVENT:
+		a->event = arg;
+		return 0;
+	case KEY_TITLE:
+		a->options.title = arg;
+		return 0;
+	case KEY_KINDS:
+		a->options.kinds = true;
+		return 0;
+	case KEY_EXPERIMENTAL:
+		a->is_experimental = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->format && a->output)
+			a->format = export_format_of_path(a->output);
+		if (!a->format)
+			argp_error(state,
+				   a->output ? "the name %s tells no format: give --format"
+					     : "give -o FILE, or --format",
+				   a->output);
+		else if (a->format->is_experimental && !a->is_experimental)
+			argp_error(state, "%s may still change: it takes --experimental",
+				   a->format->name);
+		return 0;
+	default:
+		return load_args_parse(&a->load, key, arg, state);
+	}
+}
+
+/* The samples one by one: into rows, and beside them where the format takes them. */
+struct gathering {
+	struct profile *profile;
+	struct export_samples *samples;
+};
+
+static int gather(void *context, const struct profile *profile, const struct load_sample *sample)
+{
+	struct gathering *gathering = context;
+	(void)profile;
+	const struct profile_row row = { .thread = sample->thread,
+					 .event = sample->event,
+					 .stack = sample->stack,
+					 .count = 1,
+					 .weight = sample->period };
+	if (profile_add(gathering->profile, &row) == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	return export_samples_add(gathering->samples,
+				  &(struct export_sample){
+				      .time_ns = sample->has_time ? sample->time_ns : 0,
+				      .period = sample->period,
+				      .thread = sample->thread,
+				      .stack = sample->stack,
+				      .event = sample->event,
+				      .cpu = sample->has_cpu ? sample->cpu : EXPORT_NO_CPU,
+				  });
+}
+
+static int read_samples(const struct export_args *a, struct load *load, struct profile *profile,
+			struct export_samples **samples)
+{
+	if (!a->format->takes_samples)
+		return load_profile(load, profile);
+	struct gathering gathering = { .profile = profile };
+	int got = export_samples_open(samples);
+	gathering.samples = *samples;
+	if (got == 0)
+		got = load_samples(load, profile, gather, &gathering);
+	return got == 0 ? export_samples_end(*samples) : got;
+}
+
+/* The event to write. Those that are left out are told of. */
+static int choose_event(const struct export_args *a, const struct profile *profile, uint32_t *event)
+{
+	size_t others = 0;
+	*event = EXPORT_ALL_EVENTS;
+	for (size_t i = 0; i < profile->rows.count; i++) {
+		const uint32_t id = profile->rows.items[i].event;
+		const char *name = profile_text(profile, profile->events.items[id]);
+		if (a->event ? strcmp(a->event, name) == 0 : id < *event)
+			*event = id;
+	}
+	if (*event == EXPORT_ALL_EVENTS) {
+		message_error(a->event ? "no samples of event %s" : "no samples", a->event);
+		return STATUS_NOT_FOUND;
+	}
+	if (a->event)
+		return 0;
+	if (a->format->has_events) {
+		*event = EXPORT_ALL_EVENTS;
+		return 0;
+	}
+	for (size_t i = 0; i < profile->rows.count && !others; i++)
+		others = profile->rows.items[i].event != *event;
+	if (others)
+		message_note("of event %s alone: %s holds one; --event chooses another",
+			     profile_text(profile, profile->events.items[*event]), a->format->name);
+	return 0;
+}
+
+static int write_stdout(void *context, const void *data, size_t size)
+{
+	(void)context;
+	return fwrite(data, 1, size, stdout) == size ? 0 : STATUS_IO;
+}
+
+static int write_file(void *context, const void *data, size_t size)
+{
+	return os_output_write(context, data, size);
+}
+
+static int write_output(const struct export_args *a, const struct export_view *view)
+{
+	struct export_out out = { .write = write_stdout };
+	struct os_output file = { .fd = -1 };
+	const bool is_file = a->output && strcmp(a->output, "-") != 0;
+	int got = is_file ? os_output_open(&file, a->output) : 0;
+	if (is_file)
+		out = (struct export_out){ .write = write_file, .context = &file };
+	if (got == 0)
+		got = export_run(a->format, &out, view);
+	if (got == 0 && is_file)
+		got = os_output_commit(&file);
+	else if (got == 0 && fflush(stdout) != 0)
+		got = STATUS_IO;
+	const int why = errno;
+	export_out_clear(&out);
+	os_output_abandon(&file);
+	errno = why;
+	if (got < 0)
+		message_file(is_file ? a->output : "standard output", got);
+	return got;
+}
+
+static int export_load(const struct export_args *a, struct load *load)
+{
+	struct profile profile = { 0 };
+	struct export_samples *samples = NULL;
+	struct export_view view = { .profile = &profile, .options = &a->options };
+	int got = read_samples(a, load, &profile, &samples);
+	if (got < 0)
+		message_error("%s", status_text(got));
+	if (got == 0)
+		got = choose_event(a, &profile, &view.event);
+	view.samples = samples;
+	if (got == 0)
+		got = write_output(a, &view);
+	export_samples_close(samples);
+	profile_clear(&profile);
+	return got;
+}
+
+static int run(int argc, char **argv)
+{
+	struct export_args a = { .options = { .title = "" } };
+	command_parse(&cmd_export, argc, argv, &a);
+	int status = EXIT_INPUT;
+	if (a.format->is_binary && (!a.output || strcmp(a.output, "-") == 0) &&
+	    isatty(STDOUT_FILENO)) {
+		message_error("%s is not for a terminal: give -o FILE", a.format->name);
+		load_args_clear(&a.load);
+		return EXIT_USAGE;
+	}
+	a.load.options.lines = true;
+	a.load.options.in_order = a.format->takes_samples;
+	struct load *load = load_args_open(&a.load);
+	if (load && export_load(&a, load) == 0)
+		status = EXIT_OK;
+	load_close(load);
+	load_args_clear(&a.load);
+	return status;
+}
+
+const struct command cmd_export = {
+	.name = "export",
+	.summary = "write a recording in the formats of other tools",
+	.usages = (const char *const[]){ "[OPTION...] -o FILE [FILE]", NULL },
+	.description =
+	    "Writes the samples of a recording, named as `polyperf report` names them, to a file "
+	    "that other tools read. The way its name ends tells the format:\n\n"
+	    "  .folded .collapsed  one line a stack, for flamegraph.pl, inferno, speedscope\n\n"
+	    "docs/export.md tells what each format holds.",
+	.options = options,
+	.examples =
+	    (const struct command_example[]){
+		{ "polyperf export -o app.folded", "For flamegraph.pl." },
+		{ 0 },
+	    },
+	.parse = parse,
+	.run = run,
+};

@@ -1,0 +1,147 @@
+#include "export/samples.h"
+
+#include "base/status.h"
+#include "base/vector.h"
+#include "os/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE_SAMPLES = 128 };
+
+struct piece {
+	uint64_t offset;
+	uint32_t count;
+	uint32_t next; /* piece of the same thread: index + 1; 0: the last */
+};
+
+struct of_thread {
+	struct export_sample *gathered; /* PIECE_SAMPLES; NULL before its first and after the end */
+	uint32_t gathered_count;
+	uint32_t first; /* piece: index + 1 */
+	uint32_t last;
+	uint64_t count;
+};
+
+struct export_samples {
+	int fd;
+	uint64_t size;
+	VECTOR(struct piece) pieces;
+	VECTOR(struct of_thread) threads;
+};
+
+int export_samples_open(struct export_samples **samples)
+{
+	*samples = calloc(1, sizeof(**samples));
+	if (!*samples)
+		return STATUS_NO_MEMORY;
+	(*samples)->fd = os_file_unnamed();
+	if ((*samples)->fd >= 0)
+		return 0;
+	const int why = errno;
+	free(*samples);
+	*samples = NULL;
+	errno = why;
+	return STATUS_IO;
+}
+
+static int put_piece(struct export_samples *samples, struct of_thread *thread)
+{
+	struct piece *piece = vector_push(&samples->pieces);
+	if (!piece)
+		return STATUS_NO_MEMORY;
+	piece->offset = samples->size;
+	piece->count = thread->gathered_count;
+	const uint32_t id = (uint32_t)samples->pieces.count;
+	if (thread->last)
+		samples->pieces.items[thread->last - 1].next = id;
+	else
+		thread->first = id;
+	thread->last = id;
+	thread->gathered_count = 0;
+	const size_t size = piece->count * sizeof(*thread->gathered);
+	samples->size += size;
+	return os_file_write(samples->fd, thread->gathered, size);
+}
+
+int export_samples_add(struct export_samples *samples, const struct export_sample *sample)
+{
+	while (samples->threads.count <= sample->thread)
+		if (!vector_push(&samples->threads))
+			return STATUS_NO_MEMORY;
+	struct of_thread *thread = &samples->threads.items[sample->thread];
+	if (!thread->gathered)
+		thread->gathered = calloc(PIECE_SAMPLES, sizeof(*thread->gathered));
+	if (!thread->gathered)
+		return STATUS_NO_MEMORY;
+	thread->gathered[thread->gathered_count++] = *sample;
+	thread->count++;
+	return thread->gathered_count == PIECE_SAMPLES ? put_piece(samples, thread) : 0;
+}
+
+int export_samples_end(struct export_samples *samples)
+{
+	int got = 0;
+	for (size_t i = 0; i < samples->threads.count; i++) {
+		struct of_thread *thread = &samples->threads.items[i];
+		if (got == 0 && thread->gathered_count)
+			got = put_piece(samples, thread);
+		free(thread->gathered);
+		thread->gathered = NULL;
+	}
+	return got;
+}
+
+uint64_t export_samples_count(const struct export_samples *samples, uint32_t thread)
+{
+	return thread < samples->threads.count ? samples->threads.items[thread].count : 0;
+}
+
+static int read_piece(const struct export_samples *samples, const struct piece *piece,
+		      struct export_sample *into)
+{
+	const size_t size = piece->count * sizeof(*into);
+	size_t done = 0;
+	while (done < size) {
+		const ssize_t got = pread(samples->fd, (char *)into + done, size - done,
+					  (off_t)(piece->offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return STATUS_IO;
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+int export_samples_each(const struct export_samples *samples, uint32_t thread,
+			int (*visit)(void *context, const struct export_sample *sample),
+			void *context)
+{
+	struct export_sample read[PIECE_SAMPLES];
+	uint32_t next = thread < samples->threads.count ? samples->threads.items[thread].first : 0;
+	while (next) {
+		const struct piece *piece = &samples->pieces.items[next - 1];
+		int got = read_piece(samples, piece, read);
+		for (uint32_t i = 0; got == 0 && i < piece->count; i++)
+			got = visit(context, &read[i]);
+		if (got != 0)
+			return got;
+		next = piece->next;
+	}
+	return 0;
+}
+
+void export_samples_close(struct export_samples *samples)
+{
+	if (!samples)
+		return;
+	for (size_t i = 0; i < samples->threads.count; i++)
+		free(samples->threads.items[i].gathered);
+	vector_clear(&samples->threads);
+	vector_clear(&samples->pieces);
+	(void)close(samples->fd);
+	free(samples);
+}
