@@ -191,6 +191,7 @@ def main():
     total = Count()
     if not options.only:
         subprocess.run([str(ROOT / "tools/runtimes.sh")])
+        subprocess.run([str(ROOT / "tools/readers.sh")])
     for preset in presets:
         run_tests(preset, options.only, total)
     if options.lint:

@@ -1,9 +1,20 @@
-"""Programs that read ELF and DWARF, and what they must say of an image."""
+"""Programs of others that read what we write: of ELF and DWARF, and those that tools/readers.sh
+fetches for exports and the page.
+
+    done = readers.node("speedscope.cjs", path)         tests/lib/speedscope.cjs, with its packages
+
+A script is CommonJS: require() finds the packages. What is ESM alone is had by
+`await import(require.resolve("PACKAGE"))`. For a browser see chromium.cjs.
+"""
+import os
+import pathlib
 import re
 import shutil
 import subprocess
 
 import polyperf
+
+LIB = pathlib.Path(__file__).resolve().parent
 
 # What to run, and how it takes addresses on standard input or as arguments.
 SYMBOLIZERS = {
@@ -23,6 +34,27 @@ CHECKS = (
 def need(name):
     if not shutil.which(name):
         polyperf.skip(f"{name} is not installed")
+
+
+def modules():
+    """The folder node_modules of tools/readers.sh."""
+    folder = os.environ.get("POLYPERF_READERS", LIB.parent.parent / "build" / "readers")
+    if not (pathlib.Path(folder) / "list").exists():
+        polyperf.skip(f"no readers in {folder}: run tools/readers.sh")
+    return pathlib.Path(folder) / "node_modules"
+
+
+def node(script, *arguments, **options):
+    """What a script of this folder (or of an absolute path) printed; a failure ends the test."""
+    need("node")
+    environment = {**os.environ, "NODE_PATH": str(modules())}
+    return polyperf.run("node", LIB / script, *arguments, env=environment, **options).stdout
+
+
+def chromium():
+    """The browser; `node` with chromium.cjs starts it."""
+    need("chromium")
+    modules()
 
 
 def run(command, text=None):
