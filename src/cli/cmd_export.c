@@ -1,6 +1,7 @@
 /* cmd_export.c - `polyperf export`: a recording in the formats of other tools. */
 #include "base/status.h"
 #include "cli/command.h"
+#include "cli/export_about.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
 #include "export/export.h"
@@ -189,8 +190,11 @@ static int export_load(const struct export_args *a, struct load *load)
 {
 	struct profile profile = { 0 };
 	struct export_samples *samples = NULL;
-	struct export_view view = { .profile = &profile, .options = &a->options };
+	struct export_about about = { 0 };
+	struct export_view view = { .profile = &profile, .options = &a->options, .about = &about };
 	int got = read_samples(a, load, &profile, &samples);
+	if (got == 0)
+		got = export_about_fill(&about, load, &profile);
 	if (got < 0)
 		message_error("%s", status_text(got));
 	if (got == 0)
@@ -199,6 +203,7 @@ static int export_load(const struct export_args *a, struct load *load)
 	if (got == 0)
 		got = write_output(a, &view);
 	export_samples_close(samples);
+	export_about_clear(&about);
 	profile_clear(&profile);
 	return got;
 }

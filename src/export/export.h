@@ -1,7 +1,7 @@
 /* export.h - a profile in the formats of other tools.
  *
  *   struct export_out out = { .write = put_into_file, .context = &file };
- *   struct export_view view = { &profile, event, samples, &options };
+ *   struct export_view view = { &profile, event, samples, &options, &about };
  *   const struct export_format *format = export_format_of_path("a.folded");
  *   int got = export_run(format, &out, &view);
  *   export_out_clear(&out);
@@ -15,6 +15,7 @@
 #define EXPORT_EXPORT_H
 
 #include "base/sink.h"
+#include "export/about.h"
 #include "profile/profile.h"
 
 struct export_samples;
@@ -34,6 +35,7 @@ struct export_view {
 	uint32_t event; /* of the profile, or EXPORT_ALL_EVENTS where the format has_events */
 	const struct export_samples *samples; /* NULL where the format takes none */
 	const struct export_options *options;
+	const struct export_about *about; /* never NULL; all of it may be unknown */
 };
 
 /* Where an export goes. Writers append to `sink` and call export_out_more() between two things; the

@@ -35,6 +35,9 @@ struct object {
 	uint32_t bundle_id;        /* of it, too; of a single-file program of .NET */
 	bool has_other_bundle;     /* than the recording says */
 	enum object_kind kind;
+	/* What was mapped of it to be run. */
+	uint64_t start_off;
+	uint64_t end_off;
 	bool was_opened;
 	bool was_looked_at;           /* for methods */
 	bool may_have_methods;        /* before the first need too */

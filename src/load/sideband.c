@@ -47,6 +47,17 @@ static int note_marker(struct load *load, const struct perfdata_mmap *map)
 	return marker->path == INTERN_NONE ? STATUS_NO_MEMORY : 0;
 }
 
+static void note_extent(struct object *object, const struct perfdata_mmap *map)
+{
+	uint64_t end_off;
+	if (__builtin_add_overflow(map->file_off, map->size, &end_off))
+		return;
+	if (!object->end_off || map->file_off < object->start_off)
+		object->start_off = map->file_off;
+	if (end_off > object->end_off)
+		object->end_off = end_off;
+}
+
 static int take_mmap(struct load *load, const struct perfdata_record *record)
 {
 	struct perfdata_mmap map;
@@ -76,6 +87,7 @@ static int take_mmap(struct load *load, const struct perfdata_record *record)
 	const uint32_t object = load_object(load, map.path, map.build_id, kind);
 	if (object == INTERN_NONE)
 		return STATUS_NO_MEMORY;
+	note_extent(&load->objects.items[object], &map);
 	const struct timeline_mapping mapping = {
 		.start_avma = map.start_avma,
 		.size = map.size,
