@@ -208,10 +208,39 @@ static void add_sample(struct export_fixture *fixture, const struct run *run, ui
 	p->last_ns = time_ns;
 }
 
+static void add_about(struct export_fixture *fixture)
+{
+	static const char *const command[] = { "polyperf", "record", "--", "app", "a b" };
+	static const uint8_t build_id[] = { 0xab, 0xcd, 0x01, 0x23 };
+	static const struct export_rate rates[] = { { .period = 1000000 }, { .frequency = 400 } };
+	static const struct export_program programs[] = { { 7, "/usr/bin/app" }, { 11, "evil\n" } };
+	struct export_about *about = &fixture->about;
+	*about = (struct export_about){ .host = "host",
+					.kernel = "6.1.0",
+					.arch = "x86_64",
+					.cpu = "A Processor",
+					.recorder = "polyperf 0.1.0",
+					.wall_ns = FIXTURE_WALL_NS,
+					.clock_ns = FIRST_NS };
+	for (size_t i = 0; i < sizeof(command) / sizeof(*command); i++)
+		*vector_push(&about->command) = command[i];
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+		*vector_push(&about->rates) = rates[i];
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+		*vector_push(&about->programs) = programs[i];
+	*vector_push(&about->objects) = (struct export_object){
+		.path = intern_text(&fixture->profile.strings, "/usr/bin/app"),
+		.build_id = { build_id, sizeof(build_id) },
+		.start_off = 0x400000,
+		.end_off = 0x480000,
+	};
+}
+
 void fixture_open(struct export_fixture *fixture)
 {
 	*fixture = (struct export_fixture){ .options = { .title = "" } };
 	struct profile *p = &fixture->profile;
+	add_about(fixture);
 	assert_int_equal(export_samples_open(&fixture->samples), 0);
 	*vector_push(&p->events) = intern_text(&p->strings, "cpu-clock");
 	*vector_push(&p->events) = intern_text(&p->strings, "cycles:u");
@@ -234,6 +263,7 @@ void fixture_open(struct export_fixture *fixture)
 void fixture_close(struct export_fixture *fixture)
 {
 	export_samples_close(fixture->samples);
+	export_about_clear(&fixture->about);
 	profile_clear(&fixture->profile);
 }
 
@@ -248,7 +278,8 @@ static struct export_view view_of(const struct export_fixture *fixture, uint32_t
 	return (struct export_view){ .profile = &fixture->profile,
 				     .event = event,
 				     .samples = fixture->samples,
-				     .options = &fixture->options };
+				     .options = &fixture->options,
+				     .about = &fixture->about };
 }
 
 char *fixture_write(const struct export_fixture *fixture, const struct export_format *format,

@@ -23,6 +23,9 @@ enum { FIXTURE_CPU_CLOCK, FIXTURE_CYCLES, FIXTURE_EVENT_COUNT };
 
 enum { FIXTURE_LONG_NAME_BYTES = 65536 };
 
+/* CLOCK_REALTIME at the first sample: 2023-11-14 22:13:20 UTC and some nanoseconds. */
+#define FIXTURE_WALL_NS 1700000000123456789u
+
 /* Ids of frames, and of their functions where those are named alike. */
 enum fixture_frame {
 	FRAME_MAIN,           /* native, app.c:10 */
@@ -51,6 +54,7 @@ struct export_fixture {
 	struct profile profile; /* with rows: of each sample */
 	struct export_samples *samples;
 	struct export_options options;
+	struct export_about about; /* all of it is known; the wall clock is FIXTURE_WALL_NS */
 };
 
 void fixture_open(struct export_fixture *fixture);
