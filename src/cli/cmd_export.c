@@ -236,12 +236,14 @@ const struct command cmd_export = {
 	.description =
 	    "Writes the samples of a recording, named as `polyperf report` names them, to a file "
 	    "that other tools read. The way its name ends tells the format:\n\n"
-	    "  .folded .collapsed  one line a stack, for flamegraph.pl, inferno, speedscope\n\n"
+	    "  .folded .collapsed  one line a stack, for flamegraph.pl, inferno, speedscope\n"
+	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n\n"
 	    "docs/export.md tells what each format holds.",
 	.options = options,
 	.examples =
 	    (const struct command_example[]){
 		{ "polyperf export -o app.folded", "For flamegraph.pl." },
+		{ "polyperf export -o app.speedscope.json", "For https://www.speedscope.app." },
 		{ 0 },
 	    },
 	.parse = parse,

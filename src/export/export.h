@@ -21,7 +21,7 @@
 struct export_samples;
 
 /* In the order in which help lists them. */
-#define EXPORT_FORMAT_LIST(X) X(folded)
+#define EXPORT_FORMAT_LIST(X) X(folded) X(speedscope)
 
 struct export_options {
 	const char *title; /* "": none */
