@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "profile/events.h"
 
 /* One process whose methods are put. */
 struct putting {
@@ -83,8 +84,19 @@ static int put_code(struct putting *put, const struct clr_code *told)
 					  .latest_ns = time_ns,
 					  .object = (uint32_t)load->codes.count - 1 };
 	*known = (struct address_entry){ to.start_avma, to.size, to.object };
-	const int got = put->process->is_timed ? timeline_load(load->timeline, pid, &to)
-					       : timeline_untimed(load->timeline, pid, &to);
+	const struct told_event event = { .time_ns = time_ns,
+					  .earliest_ns = time_ns,
+					  .start_avma = told->start_avma,
+					  .size = told->size,
+					  .code = to.object,
+					  .pid = pid,
+					  .kind = PROFILE_EVENT_COMPILED };
+	int got = put->process->is_timed ? timeline_load(load->timeline, pid, &to)
+					 : timeline_untimed(load->timeline, pid, &to);
+	if (!put->process->is_timed)
+		load_count_untimed(load);
+	else if (got == 0)
+		got = load_keep_event(load, &event);
 	const struct piece piece = { .start_avma = to.start_avma,
 				     .size = to.size,
 				     .time_ns = time_ns,
@@ -98,9 +110,17 @@ static int put_ends(struct putting *put)
 {
 	const struct clr_process *p = put->process;
 	int got = 0;
-	for (size_t i = 0; got == 0 && p->is_timed && i < p->ends.count; i++)
-		got = timeline_unload(put->load->timeline, p->pid, p->ends.items[i].time_ns,
-				      p->ends.items[i].start_avma);
+	for (size_t i = 0; got == 0 && p->is_timed && i < p->ends.count; i++) {
+		const struct clr_end *end = &p->ends.items[i];
+		const struct told_event event = { .time_ns = end->time_ns,
+						  .earliest_ns = end->time_ns,
+						  .start_avma = end->start_avma,
+						  .pid = p->pid,
+						  .kind = PROFILE_EVENT_UNLOADED };
+		got = timeline_unload(put->load->timeline, p->pid, end->time_ns, end->start_avma);
+		if (got == 0)
+			got = load_keep_event(put->load, &event);
+	}
 	return got;
 }
 

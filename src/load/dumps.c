@@ -5,6 +5,7 @@
 #include "format/jitdump/extensions.h"
 #include "format/jitdump/reader.h"
 #include "load/interpreted.h"
+#include "profile/events.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -120,6 +121,22 @@ static int keep(struct dump *dump, const struct piece *moved, uint32_t pid,
 	return load_keep_piece(dump->load, &piece);
 }
 
+/* What the timeline is told of, for events.h. */
+static int keep_event(struct dump *dump, const struct timeline_load *to,
+		      const struct told_event *about)
+{
+	if (!dump->is_timed) {
+		load_count_untimed(dump->load);
+		return 0;
+	}
+	struct told_event event = *about;
+	event.time_ns = event.earliest_ns = to->time_ns;
+	event.start_avma = to->start_avma;
+	event.size = to->size;
+	event.code = to->object;
+	return load_keep_event(dump->load, &event);
+}
+
 static int take_load(struct dump *dump, const struct jitdump_record *record)
 {
 	struct load *load = dump->load;
@@ -144,6 +161,11 @@ static int take_load(struct dump *dump, const struct jitdump_record *record)
 	if (got == 0)
 		got = dump->is_timed ? timeline_load(load->timeline, pid, &to)
 				     : timeline_untimed(load->timeline, pid, &to);
+	if (got == 0)
+		got =
+		    keep_event(dump, &to,
+			       &(struct told_event){
+				   .pid = pid, .tid = what->tid, .kind = PROFILE_EVENT_COMPILED });
 	const struct piece piece = {
 		.record_off = record->offset,
 		.debug_before = distance(record->offset, dump->debug_off),
@@ -186,6 +208,10 @@ static int take_move(struct dump *dump, const struct jitdump_record *record)
 		got = dump->is_timed
 			  ? timeline_move(load->timeline, pid, time_ns, move->old_avma, &to)
 			  : timeline_untimed(load->timeline, pid, &to);
+	if (got == 0)
+		got = keep_event(dump, &to,
+				 &(struct told_event){
+				     .pid = pid, .tid = move->tid, .kind = PROFILE_EVENT_MOVED });
 	const struct piece *first = load_first_piece(load, to.object);
 	return got < 0 || !first ? got : keep(dump, first, pid, &to);
 }
@@ -195,8 +221,17 @@ static int take_unload(struct dump *dump, const struct jitdump_record *record)
 	const struct jitdump_unload *unload = &record->unload;
 	if (!dump->is_timed)
 		return 0;
-	return timeline_unload(dump->load->timeline, pid_of_record(dump, unload->pid),
-			       sample_clock_ns(dump, record->time_ns), unload->code_avma);
+	const uint32_t pid = pid_of_record(dump, unload->pid);
+	const uint64_t time_ns = sample_clock_ns(dump, record->time_ns);
+	const struct told_event event = { .time_ns = time_ns,
+					  .earliest_ns = time_ns,
+					  .start_avma = unload->code_avma,
+					  .pid = pid,
+					  .tid = unload->tid,
+					  .kind = PROFILE_EVENT_UNLOADED };
+	const int got = load_keep_event(dump->load, &event);
+	return got < 0 ? got
+		       : timeline_unload(dump->load->timeline, pid, time_ns, unload->code_avma);
 }
 
 static int take_method(struct dump *dump, const struct jitdump_record *record)

@@ -38,6 +38,7 @@ struct load_options {
 	bool self_contained; /* opens no file but the recording and those given here */
 	bool in_order;       /* load_samples() will be called */
 	bool keep_code;      /* what code.h tells will be asked for */
+	bool code_events;    /* and what events.h tells */
 	bool lines;          /* give frames their source lines */
 	bool walked_lines;   /* and those that the walk of an interpreter found, at least */
 	bool inlines;        /* and frames to functions that were inlined there */

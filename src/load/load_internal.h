@@ -147,6 +147,18 @@ struct process {
 	uint64_t clr_end_avma;
 };
 
+/* Kept for events.h: something was told of a code object. */
+struct told_event {
+	uint64_t time_ns; /* 0: before the recording */
+	uint64_t earliest_ns;
+	uint64_t start_avma;
+	uint64_t size;
+	uint32_t code; /* UNLOADED: what is at start_avma then */
+	uint32_t pid;
+	uint32_t tid; /* who told it; 0: not known */
+	uint8_t kind; /* enum profile_event_kind */
+};
+
 struct resolved {
 	uint32_t frame;
 	uint64_t valid_from_ns;
@@ -188,6 +200,8 @@ struct load {
 	VECTOR(uint32_t) first_pieces;             /* by code: its first piece + 1 */
 	uint32_t *piece_slots;                     /* by code and start: index + 1 */
 	size_t piece_slot_count;                   /* 0: not yet indexed */
+	VECTOR(struct told_event) events;          /* where the options ask for them */
+	uint64_t untimed_events;                   /* code that was told without a time */
 	bool finds_methods;
 	struct idmap mapped_sources; /* by process and object: source + 1 */
 	struct idmap mapped_pieces;  /* by source and start: piece + 1 */
@@ -393,6 +407,11 @@ int load_mapped_piece(struct load *load, const struct address *address,
 
 /* source_text.c */
 void load_sources_close(struct load *load);
+
+/* events.c: both do nothing where nobody asks for events. */
+/* Code that came or moved, as the timeline is told. Returns 0 or STATUS_NO_MEMORY. */
+int load_keep_event(struct load *load, const struct told_event *what);
+void load_count_untimed(struct load *load);
 
 /* note.c */
 void load_add_note(struct load *load, bool is_warning, const char *format, ...)

@@ -7,6 +7,7 @@
 #include "format/perfmap/reader.h"
 #include "format/perfmap/times.h"
 #include "load/line_code.h"
+#include "profile/events.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -191,6 +192,7 @@ static int add_untimed(struct map *map, const struct perfmap_entry *entry, uint3
 		.object = code,
 	};
 	const int got = keep(map, entry, &load);
+	load_count_untimed(map->load);
 	return got < 0 ? got : timeline_untimed(map->load->timeline, map->pid, &load);
 }
 
@@ -208,7 +210,18 @@ static int add_timed(struct map *map, const struct perfmap_entry *entry,
 		.latest_ns = when->latest_ns,
 		.object = code,
 	};
-	const int got = keep(map, entry, &load);
+	const struct told_event event = {
+		.time_ns = when->best_ns,
+		.earliest_ns = when->earliest_ns,
+		.start_avma = entry->start_avma,
+		.size = entry->size,
+		.code = code,
+		.pid = map->pid,
+		.kind = PROFILE_EVENT_COMPILED,
+	};
+	int got = keep(map, entry, &load);
+	if (got == 0)
+		got = load_keep_event(map->load, &event);
 	return got < 0 ? got : timeline_load(map->load->timeline, map->pid, &load);
 }
 

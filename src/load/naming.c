@@ -102,27 +102,61 @@ struct about {
 	struct origin origin;
 };
 
-/* Splits a runtime's name; adds the function where `tier` and object are known. */
-static uint32_t jit_function(struct load *load, struct bytes name, const struct about *about)
+/* Splits a runtime's name; all but the raw name, into strings of the profile. */
+static bool split_name(const struct load *load, struct profile *profile, struct bytes name,
+		       const struct about *about, struct profile_function *function)
 {
 	const struct source *source = about->source;
 	const struct profile_function *around = about->around;
-	struct name_parts parts;
+	struct name_parts parts = { 0 };
 	struct sink human = { 0 };
 	names_split(name, source->runtime, &parts, &human);
 	const struct bytes shown = load->options.raw_names ? name : sink_bytes(&human);
-	struct intern *strings = &load->profile->strings;
+	struct intern *strings = &profile->strings;
 	const bool is_kernel = source->pid == TIMELINE_KERNEL_PID;
-	const struct profile_function function = {
+	*function = (struct profile_function){
 		.name = intern_bytes(strings, shown),
-		.raw_name = intern_bytes(strings, name),
 		.object = intern_text(strings, is_kernel ? "[bpf]" : "[jit]"),
 		.runtime = intern_text(strings, runtime_name(parts.runtime)),
 		.tier = around ? around->tier : intern_text(strings, parts.tier),
+		.is_osr = parts.is_osr,
 	};
 	const bool failed = sink_failed(&human);
 	sink_clear(&human);
-	return failed ? INTERN_NONE : put_function(load, &function, &about->origin);
+	return !failed && function->name != INTERN_NONE && function->object != INTERN_NONE &&
+	       function->runtime != INTERN_NONE && function->tier != INTERN_NONE;
+}
+
+static uint32_t jit_function(struct load *load, struct bytes name, const struct about *about)
+{
+	struct profile_function function;
+	if (!split_name(load, load->profile, name, about, &function))
+		return INTERN_NONE;
+	function.raw_name = intern_bytes(&load->profile->strings, name);
+	return put_function(load, &function, &about->origin);
+}
+
+/* What the runtime told beside the name knows better than the name. */
+static bool is_told_osr(struct bytes tier)
+{
+	static const char end[] = "-osr";
+	const size_t size = sizeof(end) - 1;
+	return tier.size > size && memcmp(tier.data + tier.size - size, end, size) == 0;
+}
+
+int naming_describe_code(const struct load *load, struct profile *profile, uint32_t code_id,
+			 struct profile_function *function)
+{
+	const struct code *code = &load->codes.items[code_id];
+	const struct profile_function told = {
+		.tier = intern_bytes(&profile->strings, code->tier),
+	};
+	const struct about about = { .source = &load->sources.items[code->source],
+				     .around = code->tier.size ? &told : NULL };
+	if (!split_name(load, profile, code->name, &about, function))
+		return STATUS_NO_MEMORY;
+	function->is_osr |= is_told_osr(code->tier);
+	return 0;
 }
 
 uint32_t naming_of_code(struct load *load, uint32_t code_id)
@@ -130,7 +164,6 @@ uint32_t naming_of_code(struct load *load, uint32_t code_id)
 	struct code *code = &load->codes.items[code_id];
 	if (code->function)
 		return code->function - 1;
-	/* What the runtime told beside the name knows better than the name. */
 	const struct profile_function told = {
 		.tier = intern_bytes(&load->profile->strings, code->tier),
 	};
@@ -142,6 +175,7 @@ uint32_t naming_of_code(struct load *load, uint32_t code_id)
 	const uint32_t id = jit_function(load, code->name, &about);
 	if (id == INTERN_NONE)
 		return id;
+	load->profile->functions.items[id].is_osr |= is_told_osr(code->tier);
 	code->function = id + 1;
 	struct code_function *pair = vector_push(&load->code_functions);
 	if (!pair)

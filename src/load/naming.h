@@ -9,6 +9,11 @@
 #include "load/load_internal.h"
 
 uint32_t naming_of_code(struct load *load, uint32_t code);
+/* The same as texts alone, for `profile` to keep: adds no function. Without its raw name. Returns 0
+ * or STATUS_NO_MEMORY.
+ */
+int naming_describe_code(const struct load *load, struct profile *profile, uint32_t code,
+			 struct profile_function *function);
 /* A function that was inlined into code; the tier and object are those of `around`. */
 uint32_t naming_of_inlined(struct load *load, uint32_t code, uint32_t around, struct bytes name);
 /* The same for the code of a mapped file. */

@@ -142,6 +142,7 @@ void load_close(struct load *load)
 	vector_clear(&load->codes);
 	vector_clear(&load->methods);
 	vector_clear(&load->pieces);
+	vector_clear(&load->events);
 	vector_clear(&load->first_pieces);
 	vector_clear(&load->origins.items);
 	free(load->piece_slots);

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "load/bpf_code.h"
 #include "load/stacks.h"
+#include "profile/events.h"
 
 typedef int take_record(struct load *load, const struct perfdata_record *record);
 
@@ -159,9 +160,18 @@ static int take_ksymbol(struct load *load, const struct perfdata_record *record)
 	struct perfdata_ksymbol symbol;
 	if (perfdata_decode_ksymbol(load->perf, record, &symbol) < 0)
 		return 0;
+	struct told_event event = { .time_ns = symbol.id.time_ns,
+				    .earliest_ns = symbol.id.time_ns,
+				    .start_avma = symbol.start_avma,
+				    .size = symbol.size,
+				    .pid = TIMELINE_KERNEL_PID,
+				    .kind = symbol.is_unregister ? PROFILE_EVENT_UNLOADED
+								 : PROFILE_EVENT_COMPILED };
 	if (symbol.is_unregister)
-		return timeline_unload(load->timeline, TIMELINE_KERNEL_PID, symbol.id.time_ns,
-				       symbol.start_avma);
+		return load_keep_event(load, &event) < 0
+			   ? STATUS_NO_MEMORY
+			   : timeline_unload(load->timeline, TIMELINE_KERNEL_PID, symbol.id.time_ns,
+					     symbol.start_avma);
 	if (load->ksymbol_source == INTERN_NONE) {
 		struct source *source = vector_push(&load->sources);
 		if (!source)
@@ -179,7 +189,8 @@ static int take_ksymbol(struct load *load, const struct perfdata_record *record)
 		return STATUS_NO_MEMORY;
 	*code = (struct code){ .name = intern_get_bytes(&load->strings, name),
 			       .source = load->ksymbol_source };
-	if (bpf_code_symbol(load, &symbol, (uint32_t)load->codes.count - 1) < 0)
+	event.code = (uint32_t)load->codes.count - 1;
+	if (bpf_code_symbol(load, &symbol, event.code) < 0 || load_keep_event(load, &event) < 0)
 		return STATUS_NO_MEMORY;
 	const struct timeline_load what = {
 		.start_avma = symbol.start_avma,

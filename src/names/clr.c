@@ -120,6 +120,7 @@ bool split_dotnet(struct bytes raw, struct name_parts *parts, struct sink *human
 	};
 	parts->runtime = RUNTIME_DOTNET;
 	parts->tier = tier ? tier : "";
+	parts->is_osr = tier && strcmp(tier, "osr") == 0;
 	if (text_is(method.owner, "dynamicClass") && text_starts(method.name, "IL_STUB"))
 		parts->tier = "stub";
 	return put_clr_method(human, &method);

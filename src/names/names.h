@@ -16,6 +16,8 @@
 #include "base/bytes.h"
 #include "base/sink.h"
 
+#include <stdbool.h>
+
 #define RUNTIME_LIST(X)               \
 	X(UNKNOWN, "")                \
 	X(NATIVE, "native")           \
@@ -57,6 +59,7 @@ struct name_parts {
 	 * "#A9UDsN" (a hash, from JSC); empty where the name does not say.
 	 */
 	struct bytes place;
+	bool is_osr; /* entered by on-stack replacement, as far as the name says */
 };
 
 /* What makes a guess at the runtime better than the name alone. */

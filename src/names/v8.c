@@ -31,7 +31,7 @@ static const struct tag TAGS[] = {
 /* [o]MARK[']: "o" was entered by on-stack replacement, "'" is specialised to its
  * context; both are versions of the same tier.
  */
-static const char *skip_mark(struct bytes *text)
+static const char *skip_mark(struct bytes *text, bool *is_osr)
 {
 	static const struct {
 		char mark;
@@ -43,6 +43,7 @@ static const char *skip_mark(struct bytes *text)
 	for (size_t i = 0; i < sizeof(MARKS) / sizeof(MARKS[0]); i++) {
 		if (at >= text->size || text->data[at] != (uint8_t)MARKS[i].mark)
 			continue;
+		*is_osr = at != 0;
 		*text = text_from(*text, at + 1);
 		text_skip(text, "'");
 		return MARKS[i].tier;
@@ -68,7 +69,7 @@ static const char *drop_wasm_tier(struct bytes *text)
 static void split_function(struct bytes text, const char *unnamed, struct name_parts *parts,
 			   struct sink *human)
 {
-	parts->tier = skip_mark(&text);
+	parts->tier = skip_mark(&text, &parts->is_osr);
 	const char *wasm_tier = *parts->tier ? NULL : drop_wasm_tier(&text);
 	if (wasm_tier) {
 		parts->runtime = RUNTIME_WASM;

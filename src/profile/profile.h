@@ -65,6 +65,7 @@ struct profile_function {
 	uint32_t version;  /* counts compilations of one (name, object), from 1; 0: interpreted */
 	bool is_unknown;   /* no symbol: the name is the address */
 	bool is_builtin;   /* a runtime has a frame for it, but it is written in C */
+	bool is_osr;       /* entered in the middle of a loop, by on-stack replacement */
 };
 
 struct profile_frame {

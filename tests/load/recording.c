@@ -452,7 +452,7 @@ void dump_put(struct sink *dump, const struct dump_code *code)
 	sink_u32(dump, (uint32_t)(16 + 40 + strlen(code->name) + 1 + code->size));
 	sink_u64(dump, code->time_ns);
 	sink_u32(dump, code->pid);
-	sink_u32(dump, code->pid);
+	sink_u32(dump, code->tid ? code->tid : code->pid);
 	sink_u64(dump, code->start_avma);
 	sink_u64(dump, code->start_avma);
 	sink_u64(dump, code->size);

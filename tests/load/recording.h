@@ -136,6 +136,7 @@ void dump_load(struct sink *dump, uint32_t pid, uint64_t time_ns, uint64_t start
 /* A LOAD of any kind. */
 struct dump_code {
 	uint32_t pid;
+	uint32_t tid; /* 0: the pid */
 	uint64_t time_ns;
 	uint64_t start_avma;
 	uint64_t size;
