@@ -6,6 +6,7 @@
 #include "cli/message.h"
 #include "export/export.h"
 #include "export/samples.h"
+#include "load/events.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -86,18 +87,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 struct gathering {
 	struct profile *profile;
 	struct export_samples *samples;
+	struct profile_falls *falls; /* NULL: nobody asks for events */
 };
 
 static int gather(void *context, const struct profile *profile, const struct load_sample *sample)
 {
 	struct gathering *gathering = context;
-	(void)profile;
 	const struct profile_row row = { .thread = sample->thread,
 					 .event = sample->event,
 					 .stack = sample->stack,
 					 .count = 1,
 					 .weight = sample->period };
 	if (profile_add(gathering->profile, &row) == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	if (gathering->falls && profile_falls_see(gathering->falls, profile, sample->thread,
+						  sample->stack, sample->time_ns) < 0)
 		return STATUS_NO_MEMORY;
 	return export_samples_add(gathering->samples,
 				  &(struct export_sample){
@@ -111,16 +115,26 @@ static int gather(void *context, const struct profile *profile, const struct loa
 }
 
 static int read_samples(const struct export_args *a, struct load *load, struct profile *profile,
-			struct export_samples **samples)
+			struct gathering *gathering)
 {
 	if (!a->format->takes_samples)
 		return load_profile(load, profile);
-	struct gathering gathering = { .profile = profile };
-	int got = export_samples_open(samples);
-	gathering.samples = *samples;
+	int got = export_samples_open(&gathering->samples);
+	if (got == 0 && a->format->takes_events && !(gathering->falls = profile_falls_new()))
+		got = STATUS_NO_MEMORY;
 	if (got == 0)
-		got = load_samples(load, profile, gather, &gathering);
-	return got == 0 ? export_samples_end(*samples) : got;
+		got = load_samples(load, profile, gather, gathering);
+	return got == 0 ? export_samples_end(gathering->samples) : got;
+}
+
+/* What was told of code, and what the samples show of it. */
+static int read_events(const struct export_args *a, struct load *load, struct profile *profile,
+		       struct profile_falls *falls, struct profile_events *events)
+{
+	if (!a->format->takes_events)
+		return 0;
+	const int got = load_code_events(load, profile, events);
+	return got == 0 ? profile_falls_take(falls, events) : got;
 }
 
 /* The event to write. Those that are left out are told of. */
@@ -189,20 +203,26 @@ static int write_output(const struct export_args *a, const struct export_view *v
 static int export_load(const struct export_args *a, struct load *load)
 {
 	struct profile profile = { 0 };
-	struct export_samples *samples = NULL;
+	struct gathering gathering = { .profile = &profile };
+	struct profile_events events = { 0 };
 	struct export_about about = { 0 };
 	struct export_view view = { .profile = &profile, .options = &a->options, .about = &about };
-	int got = read_samples(a, load, &profile, &samples);
+	int got = read_samples(a, load, &profile, &gathering);
+	if (got == 0)
+		got = read_events(a, load, &profile, gathering.falls, &events);
 	if (got == 0)
 		got = export_about_fill(&about, load, &profile);
 	if (got < 0)
 		message_error("%s", status_text(got));
 	if (got == 0)
 		got = choose_event(a, &profile, &view.event);
-	view.samples = samples;
+	view.samples = gathering.samples;
+	view.events = a->format->takes_events ? &events : NULL;
 	if (got == 0)
 		got = write_output(a, &view);
-	export_samples_close(samples);
+	export_samples_close(gathering.samples);
+	profile_falls_free(gathering.falls);
+	profile_events_clear(&events);
 	export_about_clear(&about);
 	profile_clear(&profile);
 	return got;
@@ -221,6 +241,7 @@ static int run(int argc, char **argv)
 	}
 	a.load.options.lines = true;
 	a.load.options.in_order = a.format->takes_samples;
+	a.load.options.code_events = a.format->takes_events;
 	struct load *load = load_args_open(&a.load);
 	if (load && export_load(&a, load) == 0)
 		status = EXIT_OK;

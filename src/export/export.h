@@ -16,6 +16,7 @@
 
 #include "base/sink.h"
 #include "export/about.h"
+#include "profile/events.h"
 #include "profile/profile.h"
 
 struct export_samples;
@@ -35,7 +36,8 @@ struct export_view {
 	uint32_t event; /* of the profile, or EXPORT_ALL_EVENTS where the format has_events */
 	const struct export_samples *samples; /* NULL where the format takes none */
 	const struct export_options *options;
-	const struct export_about *about; /* never NULL; all of it may be unknown */
+	const struct export_about *about;    /* never NULL; all of it may be unknown */
+	const struct profile_events *events; /* of code; NULL where the format takes none */
 };
 
 /* Where an export goes. Writers append to `sink` and call export_out_more() between two things; the
@@ -61,6 +63,7 @@ struct export_format {
 	bool is_binary;         /* not to be put on a terminal */
 	bool has_events;        /* one file holds several events */
 	bool takes_samples;     /* view->samples is filled */
+	bool takes_events;      /* and view->events is, too; only with samples */
 	bool is_experimental;   /* may change; only with --experimental */
 	/* 0 or a negative status; a failure of the sink is looked for by the caller. */
 	int (*write)(struct export_out *out, const struct export_view *view);
