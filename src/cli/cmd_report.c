@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
+#include "cli/page_run.h"
 #include "cli/pager.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -24,12 +25,14 @@ enum {
 	KEY_PERCENT_LIMIT,
 	KEY_FORMAT,
 	KEY_EVENT,
+	KEY_HTML,
 };
 
 struct report_args {
 	struct load_args load;
 	struct report_options report;
 	const char *event;
+	const char *html; /* the page's file; NULL: no page */
 	int format;
 };
 
@@ -55,6 +58,10 @@ static const struct argp_option options[] = {
 	  "under each row a tree of who called it (the default) or what it called", 0 },
 	{ .doc = "How to print:" },
 	{ "format", KEY_FORMAT, "text|csv|json", 0, "default text", 0 },
+	{ "html", KEY_HTML, "FILE", OPTION_ARG_OPTIONAL,
+	  "write a page for a browser instead: flame graphs, tables, a timeline; default "
+	  "`polyperf.html`, `-` is standard output",
+	  0 },
 	LOAD_ARGS_NAMES,
 	{ 0 },
 };
@@ -114,6 +121,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_EVENT:
 		a->event = arg;
+		return 0;
+	case KEY_HTML:
+		a->html = arg ? arg : "polyperf.html";
 		return 0;
 	case ARGP_KEY_ARG:
 		/* argp takes an optional value only when it is joined: -gcallees. */
@@ -237,7 +247,7 @@ static int run(int argc, char **argv)
 	const unsigned splits = REPORT_VERSION | REPORT_TIER;
 	if (!(a.report.keys & ~splits))
 		a.report.keys |= REPORT_DEFAULT_KEYS;
-	const int status = report(&a);
+	const int status = a.html ? page_run(&a.load, a.html) : report(&a);
 	load_args_clear(&a.load);
 	return status;
 }
@@ -268,6 +278,7 @@ const struct command cmd_report = {
 		{ "polyperf report -g --percent-limit 1", "With callers, without small rows." },
 		{ "polyperf report --sort comm,runtime",
 		  "Which runtimes each program spent time in." },
+		{ "polyperf report --html", "A page for a browser, in one file to pass on." },
 		{ "polyperf report --format csv -i app.data", "For a spreadsheet or a script." },
 		{ 0 },
 	    },

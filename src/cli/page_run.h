@@ -1,0 +1,14 @@
+/* page_run.h - a recording as a page: what `report --html` and `open` share. */
+#ifndef CLI_PAGE_RUN_H
+#define CLI_PAGE_RUN_H
+
+#include "base/sink.h"
+#include "cli/load_args.h"
+
+/* Appends the page to `out`. Returns an exit_status; faults are printed. */
+int page_run_make(struct load_args *args, struct sink *out);
+
+/* Writes it to a file, or to standard output for "-". */
+int page_run(struct load_args *args, const char *path);
+
+#endif

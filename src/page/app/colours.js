@@ -1,0 +1,157 @@
+/* colours.js - what boxes, bars and legends are filled with, in light and in dark.
+ *
+ *   const fill = pp.colours.of(node);            {fill, ink, name}: by the chosen mode; of a tree's node
+ *   pp.colours.legend()                          [{name, fill, ink, pattern}], those that the profile has
+ *   pp.colours.tierClass('turbofan')             interpreter, baseline, optimised, native, kernel, stub, other
+ *   pp.colours.tier('optimised')                 {fill, ink, title}
+ *   pp.colours.css('--text')                     a colour of page.css, as it is now
+ *
+ * The hues are those of Okabe and Ito and of Paul Tol, which people with any kind of colour blindness can tell
+ * apart; text upon them has a contrast of at least 4.5 (tests/page holds it).
+ */
+
+const LIGHT = {
+  blue: '#8fc1e8', orange: '#f2b34c', green: '#6fc9a4', yellow: '#efe169', vermillion: '#f09a6c', purple: '#dda8c8',
+  sky: '#b4e0f5', grey: '#cfd3d9', slate: '#b3bac5', sand: '#e3d3b0', ink: '#14171c',
+};
+const DARK = {
+  blue: '#1f5f94', orange: '#8a5a00', green: '#0b6b4f', yellow: '#6e6508', vermillion: '#9a4214', purple: '#84466b',
+  sky: '#2c6c8c', grey: '#4a515c', slate: '#3a4250', sand: '#66583a', ink: '#ffffff',
+};
+
+const TIER_CLASSES = {
+  optimised: {hue: 'green', title: 'optimised', tiers: ['turbofan', 'ftl', 'dfg', 'omg', 'c2', 'tier1', 'optimized',
+    'optimised', 'jit', 'trace', 'yjit', 'zjit', 'prejit', 'osr', 'compiled', 'jvmci', 'graal', 'llvm', 'full opts',
+    'tier1-osr', 'aot']},
+  middle: {hue: 'yellow', title: 'middle tier', tiers: ['maglev', 'c1', 'quick', 'turboprop', 'instrumented',
+    'tier0-instrumented', 'tier1-instrumented']},
+  baseline: {hue: 'orange', title: 'baseline', tiers: ['sparkplug', 'baseline', 'liftoff', 'bbq', 'tier0', 'minopt']},
+  interpreter: {hue: 'vermillion', title: 'interpreter', tiers: ['interpreter', 'ignition', 'llint', 'ipint',
+    'bytecode', 'interpreted']},
+  stub: {hue: 'sand', title: 'stubs and builtins', tiers: ['stub', 'builtin', 'thunk', 'trampoline', 'ic', 'regexp', 'wrapper',
+    'bridge', 'bytecode handler']},
+  native: {hue: 'blue', title: 'native', tiers: []},
+  kernel: {hue: 'purple', title: 'kernel', tiers: []},
+  other: {hue: 'grey', title: 'not known', tiers: []},
+};
+const CLASS_OF_TIER = new Map(Object.entries(TIER_CLASSES).flatMap(([id, {tiers}]) => tiers.map(tier => [tier, id])));
+
+const TRUST_HUES = {exact: 'blue', early: 'sky', untimed: 'yellow', ambiguous: 'orange', stale: 'purple', unknown: 'vermillion'};
+const CATEGORIES = ['blue', 'orange', 'green', 'purple', 'yellow', 'vermillion', 'sky', 'sand'];
+
+let model = null;
+let isDark = false;
+let isPrint = false;
+let ranks = new Map(); /* of names in a categorical mode: place by weight */
+
+const palette = () => isDark && !isPrint ? DARK : LIGHT;
+const colour = (hue, title) => ({fill: palette()[hue], ink: palette().ink, title});
+
+/* The class of one function's code. */
+function classOf(f, frame) {
+  const flags = model.columns.get('frames.flags')[frame];
+  if (flags & 1)
+    return 'kernel';
+  const tier = model.text(model.columns.get('functions.tier')[f]);
+  if (tier)
+    return pp.colours.tierClass(tier);
+  if (flags & 4)
+    return 'interpreter';
+  if (model.columns.get('functions.flags')[f] & 1)
+    return 'other';
+  return flags & 2 ? 'other' : 'native';
+}
+
+const texts = (column, none) => f => pp.safe(model.text(model.columns.get('functions.' + column)[f])) || none;
+
+/* By mode: the key of (function, frame), and the colour and title of a key. */
+const MODES = {
+  tier: {title: 'Tier', key: classOf, colour: id => pp.colours.tier(id)},
+  runtime: {title: 'Runtime', key: f => texts('runtime', 'native')(f), colour: byRank},
+  module: {title: 'Module', key: f => texts('object', 'unknown')(f), colour: byRank},
+  trust: {
+    title: 'Trust',
+    key: (f, frame) => model.meta.trusts[model.columns.get('frames.trust')[frame]],
+    colour: trust => colour(TRUST_HUES[trust] ?? 'grey', trust),
+  },
+};
+
+function byRank(name) {
+  const rank = ranks.get(name) ?? CATEGORIES.length;
+  return colour(CATEGORIES[rank] ?? 'grey', name);
+}
+
+const mode = () => MODES[pp.state.get('colour')] ?? MODES.tier;
+
+/* The weight of each key among the samples' own frames and their callers: the heaviest ones get hues. */
+function weights() {
+  const {total} = model.summed().stacks;
+  const sums = new Map();
+  const keys = new Map();
+  for (let s = 1; s <= model.stackCount; s++) {
+    if (!total.w[s])
+      continue;
+    const frame = model.frameOf[s - 1];
+    let key = keys.get(frame);
+    if (key === undefined)
+      keys.set(frame, key = mode().key(model.functionOf[s], frame));
+    sums.set(key, (sums.get(key) ?? 0) + total.w[s]);
+  }
+  return [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+/* Red grew, blue shrank; a share that changed by a tenth of itself or less is nearly grey. */
+function changed(node) {
+  const {all} = model.summed();
+  const [a, b] = [all.a ? node.a / all.a : 0, all.b ? node.b / all.b : 0];
+  const strength = Math.min(1, Math.abs(b - a) / Math.max(a, b, 1e-12));
+  const [from, to] = isDark && !isPrint
+    ? [[74, 81, 92], b > a ? [168, 50, 38] : [31, 95, 158]] : [[222, 226, 231], b > a ? [240, 130, 104] : [122, 178, 230]];
+  const mixed = from.map((c, i) => Math.round(c + (to[i] - c) * strength));
+  return {fill: `rgb(${mixed})`, ink: palette().ink, title: b > a ? 'more' : b < a ? 'less' : 'the same'};
+}
+
+pp.colours = {
+  modes: Object.fromEntries(Object.entries(MODES).map(([id, {title}]) => [id, title])),
+
+  start(theModel) {
+    model = theModel;
+    this.refresh();
+  },
+
+  /* After the theme, the mode or the filters changed. */
+  refresh() {
+    const theme = pp.state.get('theme');
+    isDark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
+    document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+    ranks = new Map(weights().map(([name], rank) => [name, rank]));
+  },
+
+  print(on) { isPrint = on; },
+
+  of(node) {
+    if (model.isDiff && pp.state.get('colour') === 'tier')
+      return changed(node);
+    const sums = new Map();
+    node.tree.eachFrame(node, (stack, weight) => {
+      const key = mode().key(model.functionOf[stack], model.frameOf[stack - 1]);
+      sums.set(key, (sums.get(key) ?? 0) + weight);
+    });
+    let best = null;
+    for (const [key, weight] of sums)
+      if (best === null || weight > sums.get(best))
+        best = key;
+    return best === null ? colour('grey', '') : mode().colour(best);
+  },
+
+  legend() {
+    const keys = weights().map(([key]) => key);
+    const shown = keys.slice(0, CATEGORIES.length).map(key => mode().colour(key));
+    return keys.length > shown.length ? [...shown, colour('grey', 'others')] : shown;
+  },
+
+  tierClasses: TIER_CLASSES,
+  tierClass: tier => CLASS_OF_TIER.get(tier) ?? CLASS_OF_TIER.get(tier.split('+')[0]) ?? 'other',
+  tier: id => colour(TIER_CLASSES[id].hue, TIER_CLASSES[id].title),
+  css: name => getComputedStyle(document.documentElement).getPropertyValue(name).trim(),
+};

@@ -1,0 +1,76 @@
+#include "page/page.h"
+
+#include "base/status.h"
+#include "page/app.h"
+#include "page/tables.h"
+
+int page_add(struct page_side *side, const struct page_told *told)
+{
+	side->tree.profile = side->profile;
+	const uint32_t node = page_tree_node(&side->tree, told->stack);
+	if (node == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	return page_rows_add(&side->rows, &(struct page_sample){
+					      .time_ns = told->time_ns,
+					      .thread = told->thread,
+					      .event = told->event,
+					      .node = node,
+					      .count = told->count,
+					      .weight = told->weight,
+					  });
+}
+
+void page_side_clear(struct page_side *side)
+{
+	page_tree_clear(&side->tree);
+	page_rows_clear(&side->rows);
+}
+
+/* Both sides get buckets of one length. */
+static void finish_rows(const struct page *page)
+{
+	unsigned shift = PAGE_FIRST_SHIFT;
+	for (size_t i = 0; i < page->side_count; i++)
+		if (page->sides[i].rows.shift > shift)
+			shift = page->sides[i].rows.shift;
+	for (size_t i = 0; i < page->side_count; i++) {
+		page_rows_coarsen(&page->sides[i].rows, shift);
+		page->sides[i].rows.shift = shift;
+		page_rows_sort(&page->sides[i].rows);
+	}
+}
+
+static bool is_first_of_block(const struct page *page, size_t part)
+{
+	for (size_t i = 0; i < part; i++)
+		if (strcmp(page->parts[i].block, page->parts[part].block) == 0)
+			return false;
+	return true;
+}
+
+static void put_parts(struct page_block *block, const struct page *page, const char *name)
+{
+	for (size_t i = 0; block && i < page->part_count; i++)
+		if (strcmp(page->parts[i].block, name) == 0)
+			page->parts[i].put(page->parts[i].context, block);
+}
+
+int page_write(struct sink *out, const struct page *page)
+{
+	finish_rows(page);
+	sink_put(out, page_app_head, page_app_head_size);
+	struct page_block *main = page_block_open(out, "main");
+	const int put = page_tables_put(main, page);
+	put_parts(main, page, "main");
+	int got = page_block_close(main);
+	for (size_t i = 0; got == 0 && i < page->part_count; i++) {
+		const char *name = page->parts[i].block;
+		if (strcmp(name, "main") == 0 || !is_first_of_block(page, i))
+			continue;
+		struct page_block *block = page_block_open(out, name);
+		put_parts(block, page, name);
+		got = page_block_close(block);
+	}
+	sink_put(out, page_app_tail, page_app_tail_size);
+	return got < 0 ? got : sink_failed(out) ? STATUS_NO_MEMORY : put;
+}
