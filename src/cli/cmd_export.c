@@ -14,7 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_FORMAT = 256, KEY_EVENT, KEY_TITLE, KEY_KINDS, KEY_EXPERIMENTAL };
+enum {
+	KEY_FORMAT = 256,
+	KEY_EVENT,
+	KEY_TITLE,
+	KEY_KINDS,
+	KEY_WEIGHT,
+	KEY_THREADS,
+	KEY_REVERSE,
+	KEY_ICICLE,
+	KEY_EXPERIMENTAL
+};
 
 struct export_args {
 	struct load_args load;
@@ -37,6 +47,12 @@ static const struct argp_option options[] = {
 	  "folded: end names with what the code is: _[j] JIT-compiled, _[i] inlined, _[k] kernel, "
 	  "_[0] interpreted",
 	  0 },
+	{ "weight", KEY_WEIGHT, NULL, 0,
+	  "folded, svg: by the event's unit, nanoseconds or cycles, not by samples", 0 },
+	{ "threads", KEY_THREADS, NULL, 0, "folded, svg: tell threads of one name apart", 0 },
+	{ "reverse", KEY_REVERSE, NULL, 0, "folded, svg: from functions to those that called them",
+	  0 },
+	{ "icicle", KEY_ICICLE, NULL, 0, "svg: from the top down", 0 },
 	{ "experimental", KEY_EXPERIMENTAL, NULL, 0, "allow formats that may still change", 0 },
 	LOAD_ARGS_NAMES,
 	{ 0 },
@@ -62,6 +78,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_KINDS:
 		a->options.kinds = true;
+		return 0;
+	case KEY_WEIGHT:
+		a->options.weigh = true;
+		return 0;
+	case KEY_THREADS:
+		a->options.threads = true;
+		return 0;
+	case KEY_REVERSE:
+		a->options.reverse = true;
+		return 0;
+	case KEY_ICICLE:
+		a->options.icicle = true;
 		return 0;
 	case KEY_EXPERIMENTAL:
 		a->is_experimental = true;

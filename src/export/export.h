@@ -27,6 +27,10 @@ struct export_samples;
 struct export_options {
 	const char *title; /* "": none */
 	bool kinds;        /* folded: names end in what the code is, as in FlameGraph's palettes */
+	bool weigh;        /* folded, svg: by the event's unit, not by samples */
+	bool threads;      /* folded, svg: threads of one name apart, by their ids */
+	bool reverse;      /* folded, svg: from functions to those that called them */
+	bool icicle;       /* svg: from the top down */
 };
 
 enum { EXPORT_ALL_EVENTS = 0xffffffff };
