@@ -286,12 +286,15 @@ const struct command cmd_export = {
 	    "Writes the samples of a recording, named as `polyperf report` names them, to a file "
 	    "that other tools read. The way its name ends tells the format:\n\n"
 	    "  .folded .collapsed  one line a stack, for flamegraph.pl, inferno, speedscope\n"
+	    "  .pb.gz .pprof       functions, lines, addresses and mappings, for pprof\n"
 	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n\n"
 	    "docs/export.md tells what each format holds.",
 	.options = options,
 	.examples =
 	    (const struct command_example[]){
 		{ "polyperf export -o app.folded", "For flamegraph.pl." },
+		{ "polyperf export -o app.pb.gz",
+		  "For pprof: pprof -symbolize=none -http=: app.pb.gz" },
 		{ "polyperf export -o app.speedscope.json", "For https://www.speedscope.app." },
 		{ 0 },
 	    },
