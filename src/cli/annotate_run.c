@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "cli/annotate_inputs.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/pager.h"
@@ -14,35 +15,6 @@
 #include <unistd.h>
 
 enum { CANDIDATES_SHOWN = 30 };
-
-/* Where the document's inputs come from. */
-struct from_load {
-	struct load *load;
-	const struct profile *profile;
-	struct load_source_places places;
-};
-
-static int get_listing(void *context, uint32_t function, struct listing *listing)
-{
-	const struct from_load *from = context;
-	return load_listing(from->load, from->profile, function, listing);
-}
-
-static const char *get_target(void *context, uint32_t function, uint64_t address)
-{
-	const struct from_load *from = context;
-	return load_listing_target(from->load, from->profile, function, address);
-}
-
-static int get_source(void *context, const char *file, struct annotate_source_text *text)
-{
-	const struct from_load *from = context;
-	struct load_source_text source;
-	const int got = load_source(from->load, &from->places, file, &source);
-	if (got == 0)
-		*text = (struct annotate_source_text){ source.text, source.found, source.is_newer };
-	return got;
-}
 
 /* The event asked for, else the first that has samples; false where there is none. */
 static bool find_event(const struct annotate_args *a, const struct profile *profile,
@@ -168,13 +140,13 @@ static int put(const struct annotate_args *a, const struct annotate *doc)
 static int annotate_profile(const struct annotate_args *a, struct load *load,
 			    const struct profile *profile)
 {
-	struct from_load from = {
+	struct annotate_from_load from = {
 		.load = load,
 		.profile = profile,
 		.places = { a->source_paths.items, a->source_paths.count },
 	};
-	const struct annotate_inputs inputs = { &from, get_listing, get_target, get_source,
-						a->att };
+	struct annotate_inputs inputs = annotate_inputs_of(&from);
+	inputs.att = a->att;
 	struct annotate_choice choice = { 0 };
 	struct annotate doc = { 0 };
 	uint32_t event;

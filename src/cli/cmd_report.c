@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
+#include "cli/page_functions.h"
 #include "cli/page_run.h"
 #include "cli/pager.h"
 #include "cli/parse.h"
@@ -26,6 +27,7 @@ enum {
 	KEY_FORMAT,
 	KEY_EVENT,
 	KEY_HTML,
+	KEY_FUNCTIONS,
 };
 
 struct report_args {
@@ -33,6 +35,7 @@ struct report_args {
 	struct report_options report;
 	const char *event;
 	const char *html; /* the page's file; NULL: no page */
+	uint32_t functions;
 	int format;
 };
 
@@ -61,6 +64,10 @@ static const struct argp_option options[] = {
 	{ "html", KEY_HTML, "FILE", OPTION_ARG_OPTIONAL,
 	  "write a page for a browser instead: flame graphs, tables, a timeline; default "
 	  "`polyperf.html`, `-` is standard output",
+	  0 },
+	{ "functions", KEY_FUNCTIONS, "N", 0,
+	  "of the page: how many functions it shows by instruction and line, those with most "
+	  "samples; default 30",
 	  0 },
 	LOAD_ARGS_NAMES,
 	{ 0 },
@@ -124,6 +131,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_HTML:
 		a->html = arg ? arg : "polyperf.html";
+		return 0;
+	case KEY_FUNCTIONS:
+		if (!parse_u32(arg, &a->functions) || a->functions > PAGE_FUNCTIONS_MOST)
+			argp_error(state, "--functions takes a number up to %d: %s",
+				   PAGE_FUNCTIONS_MOST, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		/* argp takes an optional value only when it is joined: -gcallees. */
@@ -242,12 +254,13 @@ static int report(struct report_args *a)
 
 static int run(int argc, char **argv)
 {
-	struct report_args a = { .report = { .keys = 0 } };
+	struct report_args a = { .report = { .keys = 0 }, .functions = PAGE_FUNCTIONS_DEFAULT };
 	command_parse(&cmd_report, argc, argv, &a);
 	const unsigned splits = REPORT_VERSION | REPORT_TIER;
 	if (!(a.report.keys & ~splits))
 		a.report.keys |= REPORT_DEFAULT_KEYS;
-	const int status = a.html ? page_run(&a.load, a.html) : report(&a);
+	const int status =
+	    a.html ? page_run(&(struct page_args){ &a.load, a.functions }, a.html) : report(&a);
 	load_args_clear(&a.load);
 	return status;
 }

@@ -3,40 +3,93 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "page/page.h"
+#include "cli/page_functions.h"
+#include "load/events.h"
+#include "page/events.h"
 
 #include <errno.h>
 #include <stdio.h>
 
+/* A recording while it is read. */
+struct reading {
+	struct profile profile;
+	struct page_side side;
+	struct profile_falls *falls;
+};
+
 static int add(void *context, const struct profile *profile, const struct load_sample *sample)
 {
-	struct page_side *side = context;
-	side->profile = profile;
-	return page_add(side, &(struct page_told){
-				  .time_ns = sample->has_time ? sample->time_ns : 0,
-				  .thread = sample->thread,
-				  .event = sample->event,
-				  .stack = sample->stack,
-				  .count = 1,
-				  .weight = sample->period,
-			      });
+	struct reading *reading = context;
+	const uint64_t time_ns = sample->has_time ? sample->time_ns : 0;
+	const struct profile_row row = { .thread = sample->thread,
+					 .event = sample->event,
+					 .stack = sample->stack,
+					 .count = 1,
+					 .weight = sample->period };
+	reading->side.profile = profile;
+	if (profile_add(&reading->profile, &row) == INTERN_NONE ||
+	    profile_falls_see(reading->falls, profile, sample->thread, sample->stack, time_ns) < 0)
+		return STATUS_NO_MEMORY;
+	return page_add(&reading->side, &(struct page_told){
+					    .time_ns = time_ns,
+					    .thread = sample->thread,
+					    .event = sample->event,
+					    .stack = sample->stack,
+					    .count = 1,
+					    .weight = sample->period,
+					});
 }
 
-int page_run_make(struct load_args *args, struct sink *out)
+/* The page of a profile that is read, with what else there is to say of its code. */
+static int write_page(struct load *load, struct reading *reading, const struct page_args *args,
+		      struct sink *out)
 {
-	args->options.in_order = true;
-	struct load *load = load_args_open(args);
+	struct profile_events events = { 0 };
+	struct page_events told = { .side = &reading->side, .events = &events };
+	struct page_functions functions = { .load = load,
+					    .profile = &reading->profile,
+					    .most = args->functions };
+	int got = load_code_events(load, &reading->profile, &events);
+	if (got == 0)
+		got = profile_falls_take(reading->falls, &events);
+	if (got == 0)
+		got = page_functions_make(&functions);
+	struct page_part *part = got == 0 ? vector_push(&functions.parts) : NULL;
+	if (part)
+		*part = page_events_part(&told);
+	if (got == 0 && !part)
+		got = STATUS_NO_MEMORY;
+	if (got == 0)
+		got = page_write(out, &(struct page){ .sides = &reading->side,
+						      .side_count = 1,
+						      .parts = functions.parts.items,
+						      .part_count = functions.parts.count });
+	page_functions_clear(&functions);
+	profile_events_clear(&events);
+	return got;
+}
+
+int page_run_make(const struct page_args *args, struct sink *out)
+{
+	struct load_options *options = &args->load->options;
+	options->in_order = true;
+	options->code_events = true;
+	options->keep_code = args->functions != 0;
+	options->lines = args->functions != 0;
+	struct load *load = load_args_open(args->load);
 	if (!load)
 		return EXIT_INPUT;
-	struct profile profile = { 0 };
-	struct page_side side = { .name = args->options.input, .profile = &profile };
-	int got = load_samples(load, &profile, add, &side);
+	struct reading reading = { .falls = profile_falls_new() };
+	reading.side = (struct page_side){ .name = options->input, .profile = &reading.profile };
+	int got =
+	    reading.falls ? load_samples(load, &reading.profile, add, &reading) : STATUS_NO_MEMORY;
 	if (got == 0)
-		got = page_write(out, &(struct page){ .sides = &side, .side_count = 1 });
+		got = write_page(load, &reading, args, out);
 	if (got < 0)
 		message_error("%s", status_text(got));
-	page_side_clear(&side);
-	profile_clear(&profile);
+	page_side_clear(&reading.side);
+	profile_falls_free(reading.falls);
+	profile_clear(&reading.profile);
 	load_close(load);
 	return got < 0 ? EXIT_INPUT : EXIT_OK;
 }
@@ -52,7 +105,7 @@ static int write_file(const struct sink *out, const char *path)
 	return is_written ? EXIT_OK : EXIT_INPUT;
 }
 
-int page_run(struct load_args *args, const char *path)
+int page_run(const struct page_args *args, const char *path)
 {
 	struct sink out = { 0 };
 	int status = page_run_make(args, &out);

@@ -5,10 +5,15 @@
 #include "base/sink.h"
 #include "cli/load_args.h"
 
+struct page_args {
+	struct load_args *load;
+	uint32_t functions; /* how many are in it by instruction and line */
+};
+
 /* Appends the page to `out`. Returns an exit_status; faults are printed. */
-int page_run_make(struct load_args *args, struct sink *out);
+int page_run_make(const struct page_args *args, struct sink *out);
 
 /* Writes it to a file, or to standard output for "-". */
-int page_run(struct load_args *args, const char *path);
+int page_run(const struct page_args *args, const char *path);
 
 #endif

@@ -48,11 +48,13 @@ static bool is_first_of_block(const struct page *page, size_t part)
 	return true;
 }
 
-static void put_parts(struct page_block *block, const struct page *page, const char *name)
+static int put_parts(struct page_block *block, const struct page *page, const char *name)
 {
-	for (size_t i = 0; block && i < page->part_count; i++)
+	int got = 0;
+	for (size_t i = 0; block && got == 0 && i < page->part_count; i++)
 		if (strcmp(page->parts[i].block, name) == 0)
-			page->parts[i].put(page->parts[i].context, block);
+			got = page->parts[i].put(page->parts[i].context, block);
+	return got;
 }
 
 int page_write(struct sink *out, const struct page *page)
@@ -60,15 +62,17 @@ int page_write(struct sink *out, const struct page *page)
 	finish_rows(page);
 	sink_put(out, page_app_head, page_app_head_size);
 	struct page_block *main = page_block_open(out, "main");
-	const int put = page_tables_put(main, page);
-	put_parts(main, page, "main");
+	int put = page_tables_put(main, page);
+	if (put == 0)
+		put = put_parts(main, page, "main");
 	int got = page_block_close(main);
 	for (size_t i = 0; got == 0 && i < page->part_count; i++) {
 		const char *name = page->parts[i].block;
 		if (strcmp(name, "main") == 0 || !is_first_of_block(page, i))
 			continue;
 		struct page_block *block = page_block_open(out, name);
-		put_parts(block, page, name);
+		if (put == 0)
+			put = put_parts(block, page, name);
 		got = page_block_close(block);
 	}
 	sink_put(out, page_app_tail, page_app_tail_size);

@@ -45,7 +45,8 @@ void page_side_clear(struct page_side *side);
 struct page_part {
 	const char *block; /* "main": decoded when the page starts */
 	void *context;
-	void (*put)(void *context, struct page_block *block);
+	/* 0, or STATUS_NO_MEMORY. */
+	int (*put)(void *context, struct page_block *block);
 };
 
 struct page {

@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "profile/level.h"
 
 #include <inttypes.h>
 
@@ -78,6 +79,11 @@ static uint64_t function_version(struct tables *t, size_t i)
 static uint64_t function_flags(struct tables *t, size_t i)
 {
 	return (function(t, i)->is_unknown ? 1 : 0) | (function(t, i)->is_builtin ? 2 : 0);
+}
+
+static uint64_t function_level(struct tables *t, size_t i)
+{
+	return profile_function_level(t->side->profile, (uint32_t)i);
 }
 
 static uint64_t frame_function(struct tables *t, size_t i)
@@ -195,6 +201,7 @@ static const struct column {
 	{ "functions.object", PAGE_U32, FUNCTIONS, function_object },
 	{ "functions.runtime", PAGE_U32, FUNCTIONS, function_runtime },
 	{ "functions.tier", PAGE_U32, FUNCTIONS, function_tier },
+	{ "functions.level", PAGE_U8, FUNCTIONS, function_level },
 	{ "functions.version", PAGE_U32, FUNCTIONS, function_version },
 	{ "functions.flags", PAGE_U8, FUNCTIONS, function_flags },
 	{ "frames.function", PAGE_U32, FRAMES, frame_function },
@@ -311,6 +318,11 @@ static void put_meta(struct tables *t)
 	for (int trust = 0; trust < PROFILE_TRUST_COUNT; trust++)
 		sink_printf(&out, "%s\"%s\"", trust ? "," : "",
 			    profile_trust_name((enum profile_trust)trust));
+	sink_text(&out, "],\"levels\":[");
+	for (int level = 0; level < PROFILE_LEVEL_COUNT; level++)
+		sink_printf(&out, "%s{\"key\":\"%s\",\"text\":\"%s\"}", level ? "," : "",
+			    profile_level_key((enum profile_level)level),
+			    profile_level_text((enum profile_level)level));
 	sink_text(&out, "],\"events\":[");
 	for (size_t i = 0; i < t->events.count; i++) {
 		sink_text(&out, i ? "," : "");
