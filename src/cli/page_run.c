@@ -5,6 +5,7 @@
 #include "cli/message.h"
 #include "cli/page_functions.h"
 #include "load/events.h"
+#include "os/file.h"
 #include "page/events.h"
 
 #include <errno.h>
@@ -94,25 +95,41 @@ int page_run_make(const struct page_args *args, struct sink *out)
 	return got < 0 ? EXIT_INPUT : EXIT_OK;
 }
 
-static int write_file(const struct sink *out, const char *path)
+static int write_file(const struct sink *page, const char *path)
 {
-	FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "wbe");
-	bool is_written = file && fwrite(out->data, 1, out->size, file) == out->size;
-	if (file && (file == stdout ? fflush(file) : fclose(file)) != 0)
-		is_written = false;
-	if (!is_written)
-		message_file(path, STATUS_IO);
-	return is_written ? EXIT_OK : EXIT_INPUT;
+	struct os_output file = { .fd = -1 };
+	int got = os_output_open(&file, path);
+	if (got == 0)
+		got = os_output_write(&file, page->data, page->size);
+	if (got == 0)
+		got = os_output_commit(&file);
+	const int why = errno;
+	os_output_abandon(&file);
+	errno = why;
+	return got;
+}
+
+int page_run_write(const struct sink *page, const char *path)
+{
+	const bool is_stdout = strcmp(path, "-") == 0;
+	int got = 0;
+	if (!is_stdout)
+		got = write_file(page, path);
+	else if (fwrite(page->data, 1, page->size, stdout) != page->size || fflush(stdout) != 0)
+		got = STATUS_IO;
+	if (got < 0)
+		message_file(is_stdout ? "standard output" : path, got);
+	else if (!is_stdout)
+		message_note("%s: open it in a browser", path);
+	return got < 0 ? EXIT_INPUT : EXIT_OK;
 }
 
 int page_run(const struct page_args *args, const char *path)
 {
-	struct sink out = { 0 };
-	int status = page_run_make(args, &out);
+	struct sink page = { 0 };
+	int status = page_run_make(args, &page);
 	if (status == EXIT_OK)
-		status = write_file(&out, path);
-	if (status == EXIT_OK && strcmp(path, "-") != 0)
-		message_note("%s: open it in a browser", path);
-	sink_clear(&out);
+		status = page_run_write(&page, path);
+	sink_clear(&page);
 	return status;
 }

@@ -13,7 +13,10 @@ struct page_args {
 /* Appends the page to `out`. Returns an exit_status; faults are printed. */
 int page_run_make(const struct page_args *args, struct sink *out);
 
-/* Writes it to a file, or to standard output for "-". */
+/* Writes it to a file, which has its name when it is whole, or to standard output for "-". */
+int page_run_write(const struct sink *page, const char *path);
+
+/* Both. */
 int page_run(const struct page_args *args, const char *path);
 
 #endif

@@ -24,7 +24,7 @@ pp.el = (tag, props = {}, ...children) => {
     else if (value !== null && value !== undefined && value !== false)
       element.setAttribute(name, value === true ? '' : value);
   }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
   return element;
 };
 

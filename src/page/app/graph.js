@@ -1,29 +1,20 @@
-/* graph.js - the view with the flame graph of everything, and what its colours mean. */
+/* graph.js - the view with the flame graph of everything. */
 
 let model = null;
 let flame = null;
 let tree = null;
 const parts = {};
 
-/* The trees are made anew when the filters change. */
+/* The tree is made anew when what it shows changes. */
 function root() {
-  const key = [pp.state.get('inverted'), ...['event', 'from', 'to', 'threads'].map(name => pp.state.get(name))].join();
+  const key = ['inverted', 'event', 'from', 'to', 'threads'].map(name => pp.state.get(name)).join();
   if (tree?.key !== key)
     tree = {key, root: pp.state.get('inverted') ? pp.tree.callers(model) : pp.tree.callees(model)};
   return tree.root;
 }
 
-function toggle(name, title, values) {
-  const button = value => pp.el('button', {type: 'button', 'data-value': value, onclick: () => {
-    pp.state.set(name === 'inverted' ? {inverted: value === 'true', zoom: []} : {[name]: value === 'true'});
-  }}, values[value]);
-  return pp.el('span', {class: 'choice', role: 'group', 'aria-label': title, 'data-name': name}, Object.keys(values).map(button));
-}
-
-function press(group) {
-  for (const button of group.children)
-    button.setAttribute('aria-pressed', String(button.dataset.value === String(pp.state.get(group.dataset.name))));
-}
+/* A click on what has the whole width zooms out by one. */
+const zoom = node => pp.state.set({zoom: (node === flame.at ? node.parent ?? node : node).path}, {step: true});
 
 pp.views.register({
   id: 'flame',
@@ -32,23 +23,25 @@ pp.views.register({
 
   mount(element, theModel) {
     model = theModel;
-    parts.direction = toggle('inverted', 'Direction', {false: 'Callers first', true: 'Leaves first'});
-    parts.layout = toggle('icicle', 'Layout', {true: 'Icicle', false: 'Flame'});
+    parts.direction = pp.toggle('inverted', 'Direction', {false: 'Callers first', true: 'Leaves first'}, {zoom: []});
+    parts.layout = pp.toggle('icicle', 'Layout', {true: 'Icicle', false: 'Flame'});
     parts.colour = pp.colourChoice(model);
-    element.append(pp.el('div', {class: 'bar'}, parts.direction, parts.layout, parts.colour.element));
+    parts.details = pp.details(model, {links: {functions: 'Callers and callees', function: 'Versions, lines, code'}});
+    element.append(pp.el('div', {class: 'bar'}, parts.direction.element, parts.layout.element, parts.colour.element));
     flame = new pp.Flame(element, model, {
-      label: 'Flame graph. Arrow keys move, Enter zooms, Escape shows all. The functions are also a table in the next view.',
-      zoom: node => pp.state.set({zoom: node === flame.at ? node.parent?.path ?? [] : node.path}, {step: true}),
+      label: 'Flame graph. Arrow keys move, Enter zooms, Escape shows all. The call tree is the same as text.',
+      zoom,
       focus: node => node.group >= 0 && pp.state.set({selected: node.group}),
     });
+    element.append(parts.details.element);
   },
 
   update(changed) {
-    press(parts.direction);
-    press(parts.layout);
-    parts.colour.update();
+    for (const part of [parts.direction, parts.layout, parts.colour])
+      part.update();
+    parts.details.show(pp.state.get('selected'));
     if (changed.has('colour') || changed.has('theme'))
-      tree = null;
+      tree = null; /* nodes keep their colours */
     const top = root();
     flame.show(top, {at: pp.tree.find(top, pp.state.get('zoom')), upward: !pp.state.get('icicle')});
   },

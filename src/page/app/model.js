@@ -233,6 +233,12 @@ pp.Model = class Model {
     return sum;
   }
 
+  /* The tiers that a group was compiled in. */
+  tiers(group) {
+    const tier = this.columns.get('functions.tier');
+    return [...new Set(this.groups.functions[group].map(f => pp.safe(this.text(tier[f]))))].filter(Boolean).join(' ');
+  }
+
   /* A weight of the chosen event, as people read it. */
   formatWeight(weight) {
     return /clock/.test(this.events[pp.state.get('event')] ?? '') ? pp.format.ns(weight) : pp.format.count(weight);
