@@ -4,6 +4,8 @@
 #include "cli/export_about.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
+#include "cli/page_functions.h"
+#include "cli/page_run.h"
 #include "export/export.h"
 #include "export/samples.h"
 #include "load/events.h"
@@ -267,6 +269,12 @@ static int run(int argc, char **argv)
 		load_args_clear(&a.load);
 		return EXIT_USAGE;
 	}
+	if (a.format->is_page) {
+		const struct page_args page = { &a.load, PAGE_FUNCTIONS_DEFAULT };
+		status = page_run(&page, a.output ? a.output : "-");
+		load_args_clear(&a.load);
+		return status;
+	}
 	a.load.options.lines = true;
 	a.load.options.in_order = a.format->takes_samples;
 	a.load.options.code_events = a.format->takes_events;
@@ -285,6 +293,7 @@ const struct command cmd_export = {
 	.description =
 	    "Writes the samples of a recording, named as `polyperf report` names them, to a file "
 	    "that other tools read. The way its name ends tells the format:\n\n"
+	    "  .html               the page of `polyperf report --html`, for a browser\n"
 	    "  .folded .collapsed  one line a stack, for flamegraph.pl, inferno, speedscope\n"
 	    "  .pb.gz .pprof       functions, lines, addresses and mappings, for pprof\n"
 	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n\n"

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
+#include "cli/page_functions.h"
 #include "cli/page_run.h"
 #include "cli/parse.h"
 #include "os/serve.h"
@@ -15,11 +16,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { KEY_NO_BROWSER = 256, KEY_PORT };
+enum { KEY_NO_BROWSER = 256, KEY_PORT, KEY_FUNCTIONS };
 
 struct open_args {
 	struct load_args load;
 	const char *output; /* NULL: serve it */
+	uint32_t functions;
 	uint16_t port;
 	bool no_browser;
 };
@@ -30,6 +32,10 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "write it to this file, and start no browser", 0 },
 	{ "no-browser", KEY_NO_BROWSER, NULL, 0, "print the page's address, and start none", 0 },
 	{ "port", KEY_PORT, "N", 0, "of the loopback address; default any that is free", 0 },
+	{ "functions", KEY_FUNCTIONS, "N", 0,
+	  "how many functions it shows by instruction and line, those with most samples; "
+	  "default 30",
+	  0 },
 	LOAD_ARGS_NAMES,
 	{ 0 },
 };
@@ -49,6 +55,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_u32(arg, &port) || port > UINT16_MAX)
 			argp_error(state, "--port takes a number up to 65535: %s", arg);
 		a->port = (uint16_t)port;
+		return 0;
+	case KEY_FUNCTIONS:
+		if (!parse_u32(arg, &a->functions) || a->functions > PAGE_FUNCTIONS_MOST)
+			argp_error(state, "--functions takes a number up to %d: %s",
+				   PAGE_FUNCTIONS_MOST, arg);
 		return 0;
 	default:
 		return load_args_parse(&a->load, key, arg, state);
@@ -122,10 +133,10 @@ static int serve_page(const struct open_args *a, const struct sink *page)
 
 static int run(int argc, char **argv)
 {
-	struct open_args a = { .output = NULL };
+	struct open_args a = { .functions = PAGE_FUNCTIONS_DEFAULT };
 	command_parse(&cmd_open, argc, argv, &a);
 	struct sink page = { 0 };
-	int status = page_run_make(&a.load, &page);
+	int status = page_run_make(&(struct page_args){ &a.load, a.functions }, &page);
 	if (status == EXIT_OK)
 		status = a.output ? page_run_write(&page, a.output) : serve_page(&a, &page);
 	sink_clear(&page);

@@ -22,7 +22,7 @@
 struct export_samples;
 
 /* In the order in which help lists them. */
-#define EXPORT_FORMAT_LIST(X) X(folded) X(pprof) X(speedscope)
+#define EXPORT_FORMAT_LIST(X) X(folded) X(html) X(pprof) X(speedscope)
 
 struct export_options {
 	const char *title; /* "": none */
@@ -69,6 +69,7 @@ struct export_format {
 	bool takes_samples;     /* view->samples is filled */
 	bool takes_events;      /* and view->events is, too; only with samples */
 	bool is_experimental;   /* may change; only with --experimental */
+	bool is_page;           /* made of the recording, not by `write`, which is NULL */
 	/* 0 or a negative status; a failure of the sink is looked for by the caller. */
 	int (*write)(struct export_out *out, const struct export_view *view);
 };

@@ -234,8 +234,8 @@ int os_serve_run(struct os_serve *serve, struct bytes document, int stop_fd)
 		struct pollfd polled[CONNECTIONS + 2] = { { .fd = stop_fd, .events = POLLIN },
 							  { .fd = serve->fd, .events = POLLIN } };
 		for (size_t i = 0; i < CONNECTIONS; i++)
-			polled[i + 2] = (struct pollfd){ .fd = serve->connections[i].fd,
-							 .events = POLLIN };
+			polled[i + 2] =
+			    (struct pollfd){ .fd = serve->connections[i].fd, .events = POLLIN };
 		if (poll(polled, CONNECTIONS + 2, -1) < 0) {
 			if (errno == EINTR)
 				continue;

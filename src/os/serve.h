@@ -6,9 +6,10 @@
  *   os_serve_run(serve, document, stop_fd);
  *   os_serve_close(serve);
  *
- * HTTP/1.1 on the loopback address. The path has 128 random bits, so that other users of the machine
- * cannot guess it; a request whose Host is another name is refused, so that no page of a server
- * outside can read it by having its name point here. A connection gets one answer. One thread.
+ * HTTP/1.1 on the loopback address. The path has 128 random bits, so that other users of the
+ * machine cannot guess it; a request whose Host is another name is refused, so that no page of a
+ * server outside can read it by having its name point here. A connection gets one answer. One
+ * thread.
  */
 #ifndef OS_SERVE_H
 #define OS_SERVE_H
