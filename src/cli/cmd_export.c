@@ -295,6 +295,7 @@ const struct command cmd_export = {
 	    "that other tools read. The way its name ends tells the format:\n\n"
 	    "  .html               the page of `polyperf report --html`, for a browser\n"
 	    "  .folded .collapsed  one line a stack, for flamegraph.pl, inferno, speedscope\n"
+	    "  .svg                a flame graph for browsers, with zoom and search\n"
 	    "  .pb.gz .pprof       functions, lines, addresses and mappings, for pprof\n"
 	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n\n"
 	    "docs/export.md tells what each format holds.",

@@ -63,7 +63,7 @@ static void put_trust(struct sink *line, const struct export_view *view)
 }
 
 int export_remarks(const struct export_view *view, void (*put)(void *context, struct bytes remark),
-		    void *context)
+		   void *context)
 {
 	const struct export_about *about = view->about;
 	struct sink lines[4] = { 0 };

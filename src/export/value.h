@@ -19,7 +19,7 @@ uint64_t export_value_period(const struct export_view *view, uint32_t event);
  * 0 or STATUS_NO_MEMORY.
  */
 int export_remarks(const struct export_view *view, void (*put)(void *context, struct bytes remark),
-		    void *context);
+		   void *context);
 
 /* How far the name of the code that ran can be trusted. */
 enum profile_trust export_stack_trust(const struct profile *profile, uint32_t stack);
