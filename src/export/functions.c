@@ -10,11 +10,17 @@ struct key {
 	uint32_t runtime;
 };
 
+struct most {
+	uint32_t file; /* string */
+	uint32_t count;
+};
+
 struct build {
 	const struct profile *profile;
+	bool by_file;
 	struct intern keys;           /* ids of keys, as their bytes */
 	VECTOR(uint32_t) of_function; /* key, by function of the profile */
-	VECTOR(uint32_t) file_of_key; /* string; INTERN_NONE: there are several */
+	VECTOR(struct most) most;     /* frames of one file, by key */
 	struct idmap found;           /* by key and file: id + 1 */
 };
 
@@ -31,36 +37,39 @@ static int find_keys(struct build *build)
 				   (struct bytes){ (const uint8_t *)&key, sizeof(key) });
 		if (*id == INTERN_NONE)
 			return STATUS_NO_MEMORY;
-		while (build->file_of_key.count <= *id)
-			if (!vector_push(&build->file_of_key))
+		while (build->most.count <= *id)
+			if (!vector_push(&build->most))
 				return STATUS_NO_MEMORY;
 	}
 	return 0;
 }
 
-static void find_files(struct build *build)
+static int find_files(struct build *build)
 {
-	for (size_t i = 0; i < build->profile->frames.count; i++) {
+	struct idmap counts = { 0 };
+	int got = 0;
+	for (size_t i = 0; got == 0 && i < build->profile->frames.count; i++) {
 		const struct profile_frame *frame = &build->profile->frames.items[i];
 		const uint32_t key = build->of_function.items[frame->function];
-		uint32_t *file = &build->file_of_key.items[key];
-		if (!frame->file || *file == frame->file)
+		struct most *most = &build->most.items[key];
+		if (!frame->file)
 			continue;
-		*file = *file ? (uint32_t)INTERN_NONE : frame->file;
+		uint32_t *count = idmap_put(&counts, (uint64_t)key << 32 | frame->file);
+		if (!count)
+			got = STATUS_NO_MEMORY;
+		else if (++*count > most->count)
+			*most = (struct most){ frame->file, *count };
 	}
-}
-
-static uint32_t file_of(const struct build *build, const struct profile_frame *frame, uint32_t key)
-{
-	const uint32_t only = build->file_of_key.items[key];
-	return frame->file || only == INTERN_NONE ? frame->file : only;
+	idmap_clear(&counts);
+	return got;
 }
 
 static int add_frame(struct build *build, struct export_functions *functions, uint32_t id)
 {
 	const struct profile_frame *frame = &build->profile->frames.items[id];
 	const uint32_t key = build->of_function.items[frame->function];
-	const uint32_t file = file_of(build, frame, key);
+	const uint32_t file =
+	    build->by_file && frame->file ? frame->file : build->most.items[key].file;
 	uint32_t *of_frame = vector_push(&functions->of_frame);
 	uint32_t *slot = idmap_put(&build->found, (uint64_t)key << 32 | file);
 	if (!of_frame || !slot)
@@ -80,23 +89,24 @@ static int add_frame(struct build *build, struct export_functions *functions, ui
 	}
 	*of_frame = *slot - 1;
 	struct export_function *function = &functions->items.items[*of_frame];
-	if (frame->file && frame->line && (!function->line || frame->line < function->line))
+	if (frame->file == file && frame->line && (!function->line || frame->line < function->line))
 		function->line = frame->line;
 	return 0;
 }
 
-int export_functions_build(struct export_functions *functions, const struct profile *profile)
+int export_functions_build(struct export_functions *functions, const struct profile *profile,
+			   bool by_file)
 {
-	struct build build = { .profile = profile };
+	struct build build = { .profile = profile, .by_file = by_file };
 	*functions = (struct export_functions){ 0 };
 	int got = find_keys(&build);
 	if (got == 0)
-		find_files(&build);
+		got = find_files(&build);
 	for (uint32_t i = 0; got == 0 && i < profile->frames.count; i++)
 		got = add_frame(&build, functions, i);
 	intern_clear(&build.keys);
 	vector_clear(&build.of_function);
-	vector_clear(&build.file_of_key);
+	vector_clear(&build.most);
 	idmap_clear(&build.found);
 	if (got < 0)
 		export_functions_clear(functions);

@@ -144,7 +144,7 @@ static int write_speedscope(struct export_out *out, const struct export_view *vi
 	struct export_functions functions = { 0 };
 	struct export_tracks tracks = { 0 };
 	struct writing writing = { .out = out, .view = view, .functions = &functions };
-	int got = export_functions_build(&functions, view->profile);
+	int got = export_functions_build(&functions, view->profile, false);
 	if (got == 0)
 		got = export_tracks_build(&tracks, view);
 	if (got == 0)

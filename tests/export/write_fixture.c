@@ -47,9 +47,9 @@ static int put_sample(void *context, const struct export_sample *sample)
 static void put_samples(struct export_fixture *fixture)
 {
 	for (uint32_t thread = 0; thread < fixture->profile.threads.count; thread++)
-		assert_int_equal(export_samples_each(fixture->samples, thread, put_sample,
-						     &fixture->profile),
-				 0);
+		assert_int_equal(
+		    export_samples_each(fixture->samples, thread, put_sample, &fixture->profile),
+		    0);
 }
 
 int main(int argc, char **argv)
