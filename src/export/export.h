@@ -22,7 +22,13 @@
 struct export_samples;
 
 /* In the order in which help lists them. */
-#define EXPORT_FORMAT_LIST(X) X(folded) X(svg) X(html) X(pprof) X(speedscope)
+#define EXPORT_FORMAT_LIST(X) \
+	X(folded)             \
+	X(svg)                \
+	X(html)               \
+	X(pprof)              \
+	X(speedscope)         \
+	X(firefox)
 
 struct export_options {
 	const char *title; /* "": none */

@@ -4,7 +4,7 @@
 
 static void a_failed_write_ends_it(void **state)
 {
-	const struct export_format *const formats[] = { &export_speedscope };
+	const struct export_format *const formats[] = { &export_speedscope, &export_firefox };
 	struct export_fixture fixture;
 	(void)state;
 	fixture_open(&fixture);

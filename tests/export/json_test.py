@@ -7,9 +7,14 @@ Every sample must be there, in the order of time, with the names, files, lines a
 fixture has, whatever bytes they are made of.
 """
 import collections
+import decimal
 import json
+import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+import firefox
 
 EVENTS = ("cpu-clock", "cycles:u")
 Frame = collections.namedtuple("Frame", "name file line is_inlined id")
@@ -74,6 +79,61 @@ def check_speedscope(document, samples):
     assert weights[document["activeProfileIndex"]] == max(weights)
 
 
+CATEGORIES = {
+    "main": ("Native", "Other"), "beta": ("Optimised", "v8 turbofan"),
+    "do_syscall_64": ("Kernel", "Other"), "[unknown]": ("Unknown", "Other"), "": ("Unknown", "Other"),
+    "job.run": ("Interpreter", "python interpreter"),
+    "zlib.compress": ("Stubs and built-ins", "python builtin"),
+    "inner": ("Compiled", "hotspot c2"),
+}
+ALPHA = {3: ("Baseline", "v8 sparkplug"), 4: ("Optimised", "v8 turbofan")} # by its line
+
+
+def check_frame(frame, wanted):
+    assert (frame.name, frame.line) == (wanted.name, wanted.line), (frame, wanted)
+    assert not wanted.file or frame.file == wanted.file, (frame, wanted)
+    kind = ALPHA[wanted.line] if wanted.name == "alpha" else CATEGORIES.get(wanted.name)
+    assert not kind or (frame.category, frame.subcategory) == kind, (frame, kind)
+    assert (frame.inline_depth > 0) == wanted.is_inlined
+
+
+def check_track(thread, wanted):
+    """One event counts; the other's samples are not all alike."""
+    assert (thread.pid, thread.tid) == (wanted[0].pid, wanted[0].tid)
+    assert thread.name.endswith(f" ({EVENTS[wanted[0].event]})")
+    assert len(thread.samples) == len(wanted)
+    for sample, of in zip(thread.samples, wanted):
+        assert sample.time_ms == decimal.Decimal(of.time_ns - 1000000000) / 1000000
+        assert sample.weight == (of.period if of.event else decimal.Decimal(of.period) / 1000000)
+        assert len(sample.frames) == len(of.frames)
+        for around, frame, frame_of in zip((None, *sample.frames), sample.frames, of.frames):
+            check_frame(frame, frame_of)
+            if frame.inline_depth: # a frame that was inlined is where the one around it is
+                assert frame.inline_depth == around.inline_depth + 1
+                assert frame.place == around.place and None not in frame.place
+
+
+def check_firefox(document, samples):
+    assert not firefox.faults(document), firefox.faults(document)
+    meta = document["meta"]
+    assert (meta["startTime"], meta["interval"]) == (decimal.Decimal("1700000000123.456789"), 1)
+    assert (meta["product"], meta["arguments"]) == ("app", "polyperf record -- app a b")
+    assert [color["color"] for color in meta["categories"]].count("grey") == 1
+    threads = firefox.Reader(document).threads()
+    assert len(threads) == len(samples)
+    for thread, wanted in zip(threads, samples):
+        check_track(thread, wanted)
+    assert [thread.is_main for thread in threads] == [True, False, False, False, False, True]
+    assert {thread.process for thread in threads} == {"app", "evil\n"}
+    program = next(lib for lib in document["libs"] if lib["path"] == "/usr/bin/app")
+    assert program["codeId"] == "abcd0123" and program["breakpadId"].startswith("2301CDAB0000")
+    for thread in document["threads"]:
+        has_deltas = thread["name"].endswith("(cpu-clock)")
+        assert has_deltas == ("threadCPUDelta" in thread["samples"])
+        kind = thread["samples"]["weightType"]
+        assert kind == ("tracing-ms" if has_deltas else "samples")
+
+
 def one_event(program, check, samples):
     """Of one event, nothing tells of others."""
     document = json.loads(run(program, "speedscope", "1"))
@@ -90,6 +150,8 @@ def main():
     if format == "speedscope":
         check_speedscope(json.loads(text), samples)
         one_event(program, check_speedscope, samples)
+    elif format == "firefox":
+        check_firefox(firefox.parse(text), samples)
     print(f"{sum(map(len, samples))} samples in {len(samples)} tracks")
 
 
