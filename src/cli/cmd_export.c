@@ -297,7 +297,8 @@ const struct command cmd_export = {
 	    "  .folded .collapsed  one line a stack, for flamegraph.pl, inferno, speedscope\n"
 	    "  .svg                a flame graph for browsers, with zoom and search\n"
 	    "  .pb.gz .pprof       functions, lines, addresses and mappings, for pprof\n"
-	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n\n"
+	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n"
+	    "  .firefox.json.gz    the same, and code events, for the Firefox Profiler\n\n"
 	    "docs/export.md tells what each format holds.",
 	.options = options,
 	.examples =
@@ -306,6 +307,7 @@ const struct command cmd_export = {
 		{ "polyperf export -o app.pb.gz",
 		  "For pprof: pprof -symbolize=none -http=: app.pb.gz" },
 		{ "polyperf export -o app.speedscope.json", "For https://www.speedscope.app." },
+		{ "polyperf export -o app.firefox.json.gz", "For https://profiler.firefox.com." },
 		{ 0 },
 	    },
 	.parse = parse,

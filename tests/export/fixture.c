@@ -236,6 +236,58 @@ static void add_about(struct export_fixture *fixture)
 	};
 }
 
+static const struct code_event {
+	uint64_t time_ns;
+	uint64_t earliest_ns;
+	uint64_t size_bytes;
+	uint32_t pid;
+	uint32_t tid;
+	const char *name;
+	const char *tier;
+	const char *from_tier;
+	enum profile_event_kind kind;
+	bool is_inferred;
+} code_events[] = {
+	{ FIXTURE_FIRST_EVENT_NS, FIXTURE_FIRST_EVENT_NS, 256, 7, 7, "alpha", "sparkplug", "",
+	  PROFILE_EVENT_COMPILED, false },
+	{ FIRST_NS + 5 * STEP_NS, FIRST_NS + 4 * STEP_NS, 512, 7, 8, "alpha", "turbofan", "",
+	  PROFILE_EVENT_COMPILED, false },
+	{ FIRST_NS + 30 * STEP_NS, FIRST_NS + 28 * STEP_NS, 0, 7, 9, "alpha", "sparkplug",
+	  "turbofan", PROFILE_EVENT_FELL_BACK, true },
+	{ FIRST_NS + 40 * STEP_NS, FIRST_NS + 40 * STEP_NS, 512, 7, 0, "alpha", "turbofan", "",
+	  PROFILE_EVENT_UNLOADED, false },
+	{ FIRST_NS + 50 * STEP_NS, FIRST_NS + 50 * STEP_NS, 64, 11, 99,
+	  "\xff</script>\xe2\x80\xae \"", "", "", PROFILE_EVENT_LOADED, false },
+	{ FIRST_NS + 60 * STEP_NS, FIRST_NS + 60 * STEP_NS, 64, 99, 99, "elsewhere", "", "",
+	  PROFILE_EVENT_LOADED, false },
+};
+
+static void add_events(struct export_fixture *fixture)
+{
+	struct profile *p = &fixture->profile;
+	for (size_t i = 0; i < FIXTURE_CODE_EVENTS; i++) {
+		const struct code_event *from = &code_events[i];
+		struct profile_event *event = vector_push(&fixture->events.items);
+		assert_non_null(event);
+		*event = (struct profile_event){
+			.time_ns = from->time_ns,
+			.earliest_ns = from->earliest_ns,
+			.size_bytes = from->size_bytes,
+			.pid = from->pid,
+			.tid = from->tid,
+			.name = intern_text(&p->strings, from->name),
+			.object = intern_text(&p->strings, "[jit]"),
+			.runtime = intern_text(&p->strings, "v8"),
+			.tier = intern_text(&p->strings, from->tier),
+			.from_tier = intern_text(&p->strings, from->from_tier),
+			.function = INTERN_NONE,
+			.kind = (uint8_t)from->kind,
+			.is_inferred = from->is_inferred,
+			.is_of_thread = true,
+		};
+	}
+}
+
 void fixture_open(struct export_fixture *fixture)
 {
 	*fixture = (struct export_fixture){ .options = { .title = "" } };
@@ -258,10 +310,12 @@ void fixture_open(struct export_fixture *fixture)
 		for (uint32_t n = 0; n < runs[i].count; n++, time_ns += STEP_NS)
 			add_sample(fixture, &runs[i], time_ns);
 	assert_int_equal(export_samples_end(fixture->samples), 0);
+	add_events(fixture);
 }
 
 void fixture_close(struct export_fixture *fixture)
 {
+	profile_events_clear(&fixture->events);
 	export_samples_close(fixture->samples);
 	export_about_clear(&fixture->about);
 	profile_clear(&fixture->profile);
@@ -273,13 +327,15 @@ static int keep(void *context, const void *data, size_t size)
 	return 0;
 }
 
-static struct export_view view_of(const struct export_fixture *fixture, uint32_t event)
+static struct export_view view_of(const struct export_fixture *fixture,
+				  const struct export_format *format, uint32_t event)
 {
 	return (struct export_view){ .profile = &fixture->profile,
 				     .event = event,
 				     .samples = fixture->samples,
 				     .options = &fixture->options,
-				     .about = &fixture->about };
+				     .about = &fixture->about,
+				     .events = format->takes_events ? &fixture->events : NULL };
 }
 
 char *fixture_write(const struct export_fixture *fixture, const struct export_format *format,
@@ -287,7 +343,7 @@ char *fixture_write(const struct export_fixture *fixture, const struct export_fo
 {
 	struct sink kept = { 0 };
 	struct export_out out = { .write = keep, .context = &kept };
-	const struct export_view view = view_of(fixture, event);
+	const struct export_view view = view_of(fixture, format, event);
 	assert_int_equal(export_run(format, &out, &view), 0);
 	export_out_clear(&out);
 	if (size)
@@ -308,7 +364,7 @@ static int refuse(void *context, const void *data, size_t size)
 void fixture_fails(const struct export_fixture *fixture, const struct export_format *format,
 		   uint32_t event)
 {
-	const struct export_view view = view_of(fixture, event);
+	const struct export_view view = view_of(fixture, format, event);
 	for (unsigned calls = 0;; calls++) {
 		unsigned before = calls;
 		struct export_out out = { .write = refuse, .context = &before };

@@ -18,6 +18,11 @@
 #include "export/export.h"
 #include "export/samples.h"
 
+/* Of code: alpha compiled twice, fallen back to its first tier and unloaded, a name that is
+ * hostile, the first before all samples, the last of a process without samples.
+ */
+enum { FIXTURE_CODE_EVENTS = 6, FIXTURE_FIRST_EVENT_NS = 999500000 };
+
 /* Events, by their ids. */
 enum { FIXTURE_CPU_CLOCK, FIXTURE_CYCLES, FIXTURE_EVENT_COUNT };
 
@@ -54,7 +59,8 @@ struct export_fixture {
 	struct profile profile; /* with rows: of each sample */
 	struct export_samples *samples;
 	struct export_options options;
-	struct export_about about; /* all of it is known; the wall clock is FIXTURE_WALL_NS */
+	struct profile_events events; /* of code: FIXTURE_CODE_EVENTS */
+	struct export_about about;    /* all of it is known; the wall clock is FIXTURE_WALL_NS */
 };
 
 void fixture_open(struct export_fixture *fixture);

@@ -86,6 +86,7 @@ CATEGORIES = {
     "zlib.compress": ("Stubs and built-ins", "python builtin"),
     "inner": ("Compiled", "hotspot c2"),
 }
+ZERO_NS = 999500000 # when the first code event was
 ALPHA = {3: ("Baseline", "v8 sparkplug"), 4: ("Optimised", "v8 turbofan")} # by its line
 
 
@@ -103,7 +104,7 @@ def check_track(thread, wanted):
     assert thread.name.endswith(f" ({EVENTS[wanted[0].event]})")
     assert len(thread.samples) == len(wanted)
     for sample, of in zip(thread.samples, wanted):
-        assert sample.time_ms == decimal.Decimal(of.time_ns - 1000000000) / 1000000
+        assert sample.time_ms == decimal.Decimal(of.time_ns - ZERO_NS) / 1000000
         assert sample.weight == (of.period if of.event else decimal.Decimal(of.period) / 1000000)
         assert len(sample.frames) == len(of.frames)
         for around, frame, frame_of in zip((None, *sample.frames), sample.frames, of.frames):
@@ -113,10 +114,31 @@ def check_track(thread, wanted):
                 assert frame.place == around.place and None not in frame.place
 
 
+def marker(name, time, category, function, **data):
+    return firefox.Marker(name, decimal.Decimal(time), {
+        "runtime": "v8", "object": "[jit]", "function": function, "known": "the runtime", **data}, category)
+
+
+# By track. What nobody said to be of a thread that has samples is with its process's own.
+MARKERS = [
+    [marker("Compiled", "0", "Baseline", "alpha", type="compiled", tier="sparkplug", size=256),
+     marker("Code unloaded", "40.5", "Optimised", "alpha", type="unloaded", tier="turbofan", size=512)],
+    [],
+    [marker("Compiled", "5.5", "Optimised", "alpha", type="compiled", tier="turbofan", size=512,
+            notBefore=decimal.Decimal("4.5"))],
+    [marker("Fell back", "30.5", "Baseline", "alpha", type="fell_back", tier="sparkplug",
+            **{"from": "turbofan"}, notBefore=decimal.Decimal("28.5"),
+            known="what else was told, or samples")],
+    [],
+    [marker("Code loaded", "50.5", "Compiled", "\ufffd</script>\u202e \"", type="loaded", tier="",
+            size=64)],
+]
+
+
 def check_firefox(document, samples):
     assert not firefox.faults(document), firefox.faults(document)
     meta = document["meta"]
-    assert (meta["startTime"], meta["interval"]) == (decimal.Decimal("1700000000123.456789"), 1)
+    assert (meta["startTime"], meta["interval"]) == (decimal.Decimal("1700000000122.956789"), 1)
     assert (meta["product"], meta["arguments"]) == ("app", "polyperf record -- app a b")
     assert [color["color"] for color in meta["categories"]].count("grey") == 1
     threads = firefox.Reader(document).threads()
@@ -124,6 +146,7 @@ def check_firefox(document, samples):
     for thread, wanted in zip(threads, samples):
         check_track(thread, wanted)
     assert [thread.is_main for thread in threads] == [True, False, False, False, False, True]
+    assert [thread.markers for thread in threads] == MARKERS, [thread.markers for thread in threads]
     assert {thread.process for thread in threads} == {"app", "evil\n"}
     program = next(lib for lib in document["libs"] if lib["path"] == "/usr/bin/app")
     assert program["codeId"] == "abcd0123" and program["breakpadId"].startswith("2301CDAB0000")
