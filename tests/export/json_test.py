@@ -84,7 +84,7 @@ CATEGORIES = {
     "do_syscall_64": ("Kernel", "Other"), "[unknown]": ("Unknown", "Other"), "": ("Unknown", "Other"),
     "job.run": ("Interpreter", "python interpreter"),
     "zlib.compress": ("Stubs and built-ins", "python builtin"),
-    "inner": ("Compiled", "hotspot c2"),
+    "inner": ("Optimised", "jvm c2"),
 }
 ZERO_NS = 999500000 # when the first code event was
 ALPHA = {3: ("Baseline", "v8 sparkplug"), 4: ("Optimised", "v8 turbofan")} # by its line
