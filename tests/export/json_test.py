@@ -178,4 +178,5 @@ def main():
     print(f"{sum(map(len, samples))} samples in {len(samples)} tracks")
 
 
-main()
+if __name__ == "__main__":
+    main()

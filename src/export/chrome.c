@@ -1,0 +1,372 @@
+/* Chrome's trace events, in JSON: the stacks of each thread over time, as complete events
+ * ("ph":"X"), which chrome://tracing, DevTools, Perfetto, speedscope and the Firefox Profiler show;
+ * and what became of code, as instant events. Times are microseconds of the recording's clock.
+ *
+ * The format: "Trace Event Format",
+ * docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+ *
+ * A sample stands for the time before it: up to the sample before, or for one period where that is
+ * longer ago. A function that two samples in a row are in, called by the same ones, is one event.
+ */
+#include "base/idmap.h"
+#include "base/status.h"
+#include "export/export.h"
+#include "export/json.h"
+#include "export/samples.h"
+#include "profile/events.h"
+#include "profile/level.h"
+
+enum { DELTA_BUCKETS = 64, US = 1000 };
+
+/* A call that is not over yet. */
+struct span {
+	uint64_t start_ns;
+	uint64_t samples;
+	uint64_t self;
+	uint32_t frame; /* of its first sample */
+};
+
+struct trace {
+	struct export_out *out;
+	const struct export_view *view;
+	bool is_later;            /* than the first event */
+	VECTOR(struct span) open; /* of the thread, the outermost first */
+	uint32_t thread;
+	uint64_t step_ns;         /* from sample to sample, where their periods do not tell */
+	uint64_t last_ns;         /* until when the thread is known */
+	uint64_t before_ns;       /* where another thread of these ids ended: its name changed */
+	struct idmap ended;       /* by (pid, tid): thread + 1 of the last that was written */
+	VECTOR(uint64_t) ends_ns; /* by thread */
+};
+
+static const struct profile_thread *thread_of(const struct trace *trace, uint32_t thread)
+{
+	return &trace->view->profile->threads.items[thread];
+}
+
+/* "12.345": microseconds. */
+static void put_us(struct sink *out, uint64_t time_ns)
+{
+	const uint64_t rest = time_ns % US;
+	json_number(out, time_ns / US);
+	sink_u8(out, '.');
+	sink_u8(out, (uint8_t)('0' + rest / 100));
+	sink_u8(out, (uint8_t)('0' + rest / 10 % 10));
+	sink_u8(out, (uint8_t)('0' + rest % 10));
+}
+
+/* ,"key":"text" */
+static void put_member(const struct trace *trace, const char *key, uint32_t string)
+{
+	struct sink *out = &trace->out->sink;
+	if (!string)
+		return;
+	sink_text(out, ",\"");
+	sink_text(out, key);
+	sink_text(out, "\":");
+	json_string(out, intern_get_bytes(&trace->view->profile->strings, string));
+}
+
+static void put_number(struct sink *out, const char *before, uint64_t value)
+{
+	sink_text(out, before);
+	json_number(out, value);
+}
+
+/* The name, and who it is of. */
+static void put_head(struct trace *trace, const char *phase, struct bytes name, uint32_t pid,
+		     uint32_t tid)
+{
+	struct sink *out = &trace->out->sink;
+	sink_text(out, trace->is_later ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	trace->is_later = true;
+	sink_text(out, phase);
+	sink_text(out, "\",\"name\":");
+	json_string(out, name);
+	put_number(out, ",\"pid\":", pid);
+	put_number(out, ",\"tid\":", tid);
+}
+
+static void put_source(const struct trace *trace, const struct profile_frame *frame)
+{
+	struct sink *out = &trace->out->sink;
+	if (!frame->file)
+		return;
+	sink_text(out, ",\"source\":\"");
+	escape_json(out, intern_get_bytes(&trace->view->profile->strings, frame->file));
+	if (frame->line)
+		put_number(out, ":", frame->line);
+	sink_u8(out, '"');
+}
+
+static void put_span(struct trace *trace, const struct span *span)
+{
+	const struct profile *profile = trace->view->profile;
+	const struct profile_frame *frame = &profile->frames.items[span->frame];
+	const struct profile_function *function = export_function(profile, frame);
+	const struct profile_thread *thread = thread_of(trace, trace->thread);
+	struct sink *out = &trace->out->sink;
+	put_head(trace, "X", export_name(profile, frame), thread->pid, thread->tid);
+	sink_text(out, ",\"cat\":\"");
+	sink_text(out, profile_level_key(profile_function_level(profile, frame->function)));
+	sink_text(out, "\",\"ts\":");
+	put_us(out, span->start_ns);
+	sink_text(out, ",\"dur\":");
+	put_us(out, trace->last_ns - span->start_ns);
+	put_number(out, ",\"args\":{\"samples\":", span->samples);
+	put_number(out, ",\"self\":", span->self);
+	put_source(trace, frame);
+	put_member(trace, "tier", function->tier);
+	put_member(trace, "runtime", function->runtime);
+	put_member(trace, "object", function->object);
+	if (frame->inlined_into)
+		sink_text(out, ",\"inlined\":true");
+	if (frame->trust != PROFILE_EXACT) {
+		sink_text(out, ",\"trust\":\"");
+		sink_text(out, profile_trust_name((enum profile_trust)frame->trust));
+		sink_u8(out, '"');
+		put_member(trace, "reason", frame->reason);
+	}
+	sink_text(out, "}}");
+}
+
+/* Ends all calls but the outermost `kept`. Callers first: of two events at one time readers take
+ * the later one for what was called.
+ */
+static int end_spans(struct trace *trace, size_t kept)
+{
+	int got = 0;
+	for (size_t i = kept; got == 0 && i < trace->open.count; i++) {
+		put_span(trace, &trace->open.items[i]);
+		got = export_out_more(trace->out);
+	}
+	if (trace->open.count > kept)
+		trace->open.count = kept;
+	return got;
+}
+
+static bool is_same_call(const struct profile *profile, uint32_t a, uint32_t b)
+{
+	const struct profile_frame *one = &profile->frames.items[a];
+	const struct profile_frame *other = &profile->frames.items[b];
+	return one->function == other->function && !one->inlined_into == !other->inlined_into;
+}
+
+/* Goes on with the calls that the sample is in as well, and begins the others. */
+static int go_on(struct trace *trace, const struct profile_stack *stack, uint64_t start_ns)
+{
+	const struct profile *profile = trace->view->profile;
+	const uint32_t *frames = profile->frame_ids.items + stack->first;
+	uint32_t depth = 0;
+	while (
+	    depth < trace->open.count && depth < stack->depth &&
+	    is_same_call(profile, trace->open.items[depth].frame, frames[stack->depth - 1 - depth]))
+		trace->open.items[depth++].samples++;
+	const int got = end_spans(trace, depth);
+	if (got < 0)
+		return got;
+	for (; depth < stack->depth; depth++) {
+		struct span *span = vector_push(&trace->open);
+		if (!span)
+			return STATUS_NO_MEMORY;
+		*span = (struct span){ .start_ns = start_ns,
+				       .samples = 1,
+				       .frame = frames[stack->depth - 1 - depth] };
+	}
+	if (depth)
+		trace->open.items[depth - 1].self++;
+	return 0;
+}
+
+static int add_sample(void *context, const struct export_sample *sample)
+{
+	struct trace *trace = context;
+	if (!export_has_event(trace->view, sample->event))
+		return 0;
+	const bool is_time = export_is_time(trace->view->profile, sample->event);
+	const uint64_t step_ns = is_time && sample->period ? sample->period : trace->step_ns;
+	const uint64_t known_ns =
+	    trace->last_ns > trace->before_ns ? trace->last_ns : trace->before_ns;
+	uint64_t time_ns = sample->time_ns;
+	/* One without a time comes when it may have come. */
+	if (!time_ns && __builtin_add_overflow(known_ns, step_ns, &time_ns))
+		time_ns = UINT64_MAX;
+	if (time_ns < trace->last_ns)
+		time_ns = trace->last_ns;
+	uint64_t start_ns = time_ns > step_ns ? time_ns - step_ns : 0;
+	if (start_ns < trace->before_ns && trace->before_ns <= time_ns)
+		start_ns = trace->before_ns;
+	/* Samples do not come on time to the nanosecond. */
+	if (start_ns <= trace->last_ns || start_ns - trace->last_ns <= step_ns / 2) {
+		if (trace->last_ns)
+			start_ns = trace->last_ns;
+	} else {
+		const int got = end_spans(trace, 0);
+		if (got < 0)
+			return got;
+	}
+	const int got = go_on(trace, &trace->view->profile->stacks.items[sample->stack], start_ns);
+	trace->last_ns = time_ns;
+	return got;
+}
+
+/* How far samples of a thread are apart, where they are not by time: the middle one of all
+ * distances, within a power of two.
+ */
+struct deltas {
+	const struct export_view *view;
+	uint64_t last_ns;
+	uint64_t count;
+	struct {
+		uint64_t count;
+		uint64_t sum_ns;
+	} buckets[DELTA_BUCKETS];
+};
+
+static int add_delta(void *context, const struct export_sample *sample)
+{
+	struct deltas *deltas = context;
+	if (!export_has_event(deltas->view, sample->event))
+		return 0;
+	if (deltas->last_ns && sample->time_ns > deltas->last_ns) {
+		const uint64_t delta_ns = sample->time_ns - deltas->last_ns;
+		const unsigned bucket = 63 - (unsigned)__builtin_clzll(delta_ns);
+		deltas->buckets[bucket].count++;
+		deltas->buckets[bucket].sum_ns += delta_ns;
+		deltas->count++;
+	}
+	deltas->last_ns = sample->time_ns;
+	return 0;
+}
+
+static int find_step(struct trace *trace)
+{
+	struct deltas deltas = { .view = trace->view };
+	const int got =
+	    export_samples_each(trace->view->samples, trace->thread, add_delta, &deltas);
+	uint64_t seen = 0;
+	trace->step_ns = US;
+	for (unsigned i = 0; i < DELTA_BUCKETS && deltas.count; i++) {
+		seen += deltas.buckets[i].count;
+		if (seen * 2 < deltas.count)
+			continue;
+		trace->step_ns = deltas.buckets[i].sum_ns / deltas.buckets[i].count;
+		break;
+	}
+	return got;
+}
+
+static void put_names(struct trace *trace)
+{
+	const struct profile *profile = trace->view->profile;
+	const struct profile_thread *thread = thread_of(trace, trace->thread);
+	static const char *const kinds[] = { "process_name", "thread_name" };
+	/* A process is called as its first thread is. */
+	for (size_t i = thread->pid == thread->tid ? 0 : 1; i < 2; i++) {
+		put_head(trace, "M", (struct bytes){ (const uint8_t *)kinds[i], strlen(kinds[i]) },
+			 thread->pid, thread->tid);
+		sink_text(&trace->out->sink, ",\"args\":{\"name\":");
+		json_string(&trace->out->sink, intern_get_bytes(&profile->strings, thread->comm));
+		sink_text(&trace->out->sink, "}}");
+	}
+}
+
+static int put_thread(struct trace *trace, uint32_t id)
+{
+	const struct profile_thread *thread = thread_of(trace, id);
+	trace->thread = id;
+	trace->last_ns = 0;
+	if (!export_samples_count(trace->view->samples, id))
+		return 0;
+	uint32_t *last = idmap_put(&trace->ended, (uint64_t)thread->pid << 32 | thread->tid);
+	if (!last)
+		return STATUS_NO_MEMORY;
+	trace->before_ns = *last ? trace->ends_ns.items[*last - 1] : 0;
+	*last = id + 1;
+	put_names(trace);
+	int got = find_step(trace);
+	if (got == 0)
+		got = export_samples_each(trace->view->samples, id, add_sample, trace);
+	if (got == 0)
+		got = end_spans(trace, 0);
+	trace->ends_ns.items[id] = trace->last_ns;
+	return got;
+}
+
+static void put_event(struct trace *trace, const struct profile_event *event)
+{
+	struct sink *out = &trace->out->sink;
+	const struct profile *profile = trace->view->profile;
+	const char *text = profile_event_text((enum profile_event_kind)event->kind);
+	struct sink name = { 0 };
+	sink_printf(&name, "%s: ", text);
+	const struct bytes function = intern_get_bytes(&profile->strings, event->name);
+	sink_put(&name, function.data, function.size);
+	out->failed |= sink_failed(&name);
+	put_head(trace, "i", sink_bytes(&name), event->pid, event->tid ? event->tid : event->pid);
+	sink_clear(&name);
+	sink_printf(out, ",\"cat\":\"code\",\"s\":\"%c\",\"ts\":", event->tid ? 't' : 'p');
+	put_us(out, event->time_ns);
+	sink_text(out, ",\"args\":{\"kind\":");
+	json_text(out, profile_event_key((enum profile_event_kind)event->kind));
+	put_member(trace, "tier", event->tier);
+	put_member(trace, "from", event->from_tier);
+	put_member(trace, "runtime", event->runtime);
+	if (event->size_bytes)
+		put_number(out, ",\"bytes\":", event->size_bytes);
+	if (event->is_inferred)
+		sink_text(out, ",\"inferred\":true");
+	sink_text(out, "}}");
+}
+
+static int put_events(struct trace *trace)
+{
+	const struct profile_events *events = trace->view->events;
+	int got = 0;
+	for (size_t i = 0; got == 0 && events && i < events->items.count; i++) {
+		put_event(trace, &events->items.items[i]);
+		got = export_out_more(trace->out);
+	}
+	return got;
+}
+
+static void put_tail(const struct trace *trace)
+{
+	struct sink *out = &trace->out->sink;
+	const struct profile *profile = trace->view->profile;
+	sink_text(out,
+		  "\n],\"otherData\":{\"producer\":\"polyperf " POLYPERF_VERSION "\",\"event\":");
+	json_string(out,
+		    intern_get_bytes(&profile->strings, profile->events.items[trace->view->event]));
+	if (*trace->view->options->title) {
+		sink_text(out, ",\"title\":");
+		json_text(out, trace->view->options->title);
+	}
+	sink_text(out, "}}\n");
+}
+
+static int write_chrome(struct export_out *out, const struct export_view *view)
+{
+	struct trace trace = { .out = out, .view = view };
+	int got =
+	    vector_reserve(&trace.ends_ns, view->profile->threads.count) ? 0 : STATUS_NO_MEMORY;
+	sink_text(&out->sink, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	for (uint32_t i = 0; got == 0 && i < view->profile->threads.count; i++)
+		got = put_thread(&trace, i);
+	if (got == 0)
+		got = put_events(&trace);
+	put_tail(&trace);
+	vector_clear(&trace.open);
+	vector_clear(&trace.ends_ns);
+	idmap_clear(&trace.ended);
+	return got;
+}
+
+const struct export_format export_chrome = {
+	.name = "chrome",
+	.extensions = ".trace.json .chrome.json",
+	.what = "calls over time, for DevTools, Perfetto, speedscope",
+	.takes_samples = true,
+	.takes_events = true,
+	.write = write_chrome,
+};
