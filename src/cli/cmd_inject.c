@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
 	  "also code that no sample hit; always so where samples carry pieces of stack", 0 },
 	{ "human-names", INJECT_ARGS_HUMAN_NAMES, NULL, 0,
 	  "name functions as people write them, not as the runtimes do", 0 },
-	{ "quiet", 'q', NULL, 0, "only warnings and errors", 0 },
+	LOAD_ARGS_QUIET,
 	{ 0 },
 };
 
@@ -41,9 +41,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case INJECT_ARGS_HUMAN_NAMES:
 		a->options.human_names = true;
-		return 0;
-	case 'q':
-		message_quiet();
 		return 0;
 	default:
 		return load_args_parse(&a->load, key, arg, state);

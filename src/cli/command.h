@@ -84,7 +84,8 @@ struct command {
 #define COMMAND_LIST(X) \
 	X(record)       \
 	X(report)       \
-	X(open) X(annotate) X(script) X(export) X(inject) X(attach) X(lint) X(doctor) X(help)
+	X(open)         \
+	X(annotate) X(diff) X(script) X(export) X(inject) X(attach) X(lint) X(doctor) X(help)
 
 #define X(name) extern const struct command cmd_##name;
 COMMAND_LIST(X)

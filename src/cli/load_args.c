@@ -74,6 +74,9 @@ error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_
 	case LOAD_ARGS_NO_NATIVE:
 		options->no_native = true;
 		return 0;
+	case 'q':
+		message_quiet();
+		return 0;
 	case LOAD_ARGS_RAW_NAMES:
 		options->raw_names = true;
 		return 0;
@@ -89,6 +92,19 @@ error_t load_args_parse(struct load_args *args, int key, char *arg, struct argp_
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void tell_notes(const struct load_args *args, const struct load *load)
+{
+	const char *path = args->has_others ? args->options.input : "";
+	const char *colon = args->has_others ? ": " : "";
+	for (size_t i = 0; i < load_note_count(load); i++) {
+		const struct load_note *note = load_note(load, i);
+		if (note->is_warning)
+			message_warning("%s%s%s", path, colon, note->text);
+		else
+			message_note("%s%s%s", path, colon, note->text);
 	}
 }
 
@@ -119,13 +135,7 @@ struct load *load_args_open(struct load_args *args)
 			message_file_at(error.path, error.offset, status_text(error.status));
 		return NULL;
 	}
-	for (size_t i = 0; i < load_note_count(load); i++) {
-		const struct load_note *note = load_note(load, i);
-		if (note->is_warning)
-			message_warning("%s", note->text);
-		else
-			message_note("%s", note->text);
-	}
+	tell_notes(args, load);
 	return load;
 }
 

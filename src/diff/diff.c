@@ -129,6 +129,7 @@ static void sum_sides(struct diff *diff, const struct diff_counts *counts)
 		struct diff_total *total = &diff->sides[run->side];
 		total->count += run->all.count;
 		total->weight += run->all.weight;
+		total->value += run->all.weight / run->scale;
 		total->seconds += run->seconds;
 		total->recordings++;
 	}
@@ -137,6 +138,7 @@ static void sum_sides(struct diff *diff, const struct diff_counts *counts)
 		if (!total->recordings)
 			continue;
 		total->weight /= total->recordings;
+		total->value /= total->recordings;
 		total->seconds /= total->recordings;
 	}
 }
@@ -158,11 +160,8 @@ static int count_all(struct diff *diff, struct diff_counts *counts)
 	return got;
 }
 
-static int by_change(const void *left, const void *right, void *context)
+int diff_compare(const struct diff *diff, const struct diff_row *a, const struct diff_row *b)
 {
-	const struct diff *diff = context;
-	const struct diff_row *a = &diff->rows.items[*(const uint32_t *)left];
-	const struct diff_row *b = &diff->rows.items[*(const uint32_t *)right];
 	const struct diff_figure *x = diff_figure(diff, a);
 	const struct diff_figure *y = diff_figure(diff, b);
 	if (x->is_beyond != y->is_beyond)
@@ -173,6 +172,13 @@ static int by_change(const void *left, const void *right, void *context)
 		return change_x > change_y ? -1 : 1;
 	return strcmp(diff_match_key(&diff->match, a->function),
 		      diff_match_key(&diff->match, b->function));
+}
+
+static int by_change(const void *left, const void *right, void *context)
+{
+	const struct diff *diff = context;
+	return diff_compare(diff, &diff->rows.items[*(const uint32_t *)left],
+			    &diff->rows.items[*(const uint32_t *)right]);
 }
 
 static int put_in_order(struct diff *diff)

@@ -72,6 +72,7 @@ struct diff_row {
 struct diff_total {
 	uint64_t count; /* of samples, of all recordings of the side */
 	double weight;  /* mean of the recordings */
+	double value;   /* that in the unit of diff_by: 1 for shares */
 	double seconds; /* mean, between first and last sample */
 	unsigned recordings;
 };
@@ -107,6 +108,9 @@ static inline double diff_change(const struct diff_figure *figure)
 {
 	return figure->value[DIFF_AFTER] - figure->value[DIFF_BEFORE];
 }
+
+/* Below 0 where `a` comes before `b` in diff.order. */
+int diff_compare(const struct diff *diff, const struct diff_row *a, const struct diff_row *b);
 
 /* "share" to DIFF_BY_SHARE; -1 for a word that is none of them. */
 int diff_by_find(const char *text);
