@@ -102,8 +102,8 @@ static struct height *height_of(struct telling *t, const struct profile_event *e
 	return &t->heights.items[*slot - 1];
 }
 
-/* A runtime compiles a function in a lower tier than it has only when it gave up the higher. A
- * function's thread must be known where each has code of its own: maps do not tell.
+/* What is compiled in a lower tier may show that the higher was given up. A function's thread must
+ * be known where each has code of its own: maps do not tell.
  */
 static int follow_tier(struct telling *t, const struct profile_event *event, bool is_osr)
 {
@@ -115,6 +115,9 @@ static int follow_tier(struct telling *t, const struct profile_event *event, boo
 	struct height *height = height_of(t, event);
 	if (!height)
 		return STATUS_NO_MEMORY;
+	if (rank < height->rank && !profile_tier_is_sign(profile_text(t->profile, event->runtime),
+							 profile_text(t->profile, event->tier)))
+		return 0;
 	if (rank < height->rank) {
 		struct profile_event *fall = vector_push(&t->events->items);
 		if (!fall)

@@ -28,29 +28,34 @@ struct tier {
 	const char *tier;
 	enum profile_level level;
 	uint8_t rank; /* as profile_tier_rank() */
+	bool is_sign; /* as profile_tier_is_sign() */
 };
 
-#define TIER(runtime, tier, level, rank)                   \
-	{                                                  \
-		runtime, tier, PROFILE_LEVEL_##level, rank \
+#define TIER(runtime, tier, level, rank)                          \
+	{                                                         \
+		runtime, tier, PROFILE_LEVEL_##level, rank, false \
+	}
+#define SIGN(runtime, tier, level, rank)                         \
+	{                                                        \
+		runtime, tier, PROFILE_LEVEL_##level, rank, true \
 	}
 
 /* A method that C1 compiled without profiling is not worse off than one with: one rank. */
 static const struct tier TIERS[] = {
 	TIER("v8", "ignition", INTERPRETER, 1),
 	TIER("v8", "sparkplug", BASELINE, 2),
-	TIER("v8", "maglev", OPTIMISED, 3),
-	TIER("v8", "turbofan", OPTIMISED, 4),
+	SIGN("v8", "maglev", OPTIMISED, 3),
+	SIGN("v8", "turbofan", OPTIMISED, 4),
 	TIER("v8", "bytecode", INTERPRETER, 0),
 	TIER("jsc", "llint", INTERPRETER, 1),
 	TIER("jsc", "baseline", BASELINE, 2),
-	TIER("jsc", "dfg", OPTIMISED, 3),
-	TIER("jsc", "ftl", OPTIMISED, 4),
+	SIGN("jsc", "dfg", OPTIMISED, 3),
+	SIGN("jsc", "ftl", OPTIMISED, 4),
 	TIER("jvm", "interpreter", INTERPRETER, 1),
-	TIER("jvm", "c1-1", BASELINE, 2),
-	TIER("jvm", "c1-2", BASELINE, 2),
-	TIER("jvm", "c1-3", BASELINE, 2),
-	TIER("jvm", "c2", OPTIMISED, 3),
+	SIGN("jvm", "c1-1", BASELINE, 2),
+	SIGN("jvm", "c1-2", BASELINE, 2),
+	SIGN("jvm", "c1-3", BASELINE, 2),
+	SIGN("jvm", "c2", OPTIMISED, 3),
 	TIER("jvm", "c1-1-osr", BASELINE, 0),
 	TIER("jvm", "c1-2-osr", BASELINE, 0),
 	TIER("jvm", "c1-3-osr", BASELINE, 0),
@@ -124,6 +129,12 @@ uint32_t profile_tier_rank(const char *runtime, const char *tier)
 {
 	const struct tier *found = find_tier(runtime, tier);
 	return found ? found->rank : 0;
+}
+
+bool profile_tier_is_sign(const char *runtime, const char *tier)
+{
+	const struct tier *found = find_tier(runtime, tier);
+	return found && found->is_sign;
 }
 
 bool profile_runtime_is_of_thread(const char *runtime)

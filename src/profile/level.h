@@ -45,6 +45,12 @@ enum profile_level profile_function_level(const struct profile *p, uint32_t func
  */
 uint32_t profile_tier_rank(const char *runtime, const char *tier);
 
+/* Whether a runtime compiles code of the tier only for a function that has nothing better in use:
+ * that it does so after it compiled better code shows that this was given up. V8's and JSC's
+ * baseline compilers run by the number of calls, whatever else there is.
+ */
+bool profile_tier_is_sign(const char *runtime, const char *tier);
+
 /* Whether each thread of the runtime that has code has its own: JavaScript's workers. */
 bool profile_runtime_is_of_thread(const char *runtime);
 

@@ -32,6 +32,16 @@ static void tiers_have_levels(void **state)
 	check("", "", "unknown", 0);
 }
 
+static void only_some_tiers_are_signs(void **state)
+{
+	(void)state;
+	assert_true(profile_tier_is_sign("v8", "maglev"));
+	assert_true(profile_tier_is_sign("jvm", "c1-3"));
+	assert_false(profile_tier_is_sign("v8", "sparkplug"));
+	assert_false(profile_tier_is_sign("jvm", "c1-3-osr"));
+	assert_false(profile_tier_is_sign("dotnet", "quick"));
+}
+
 static enum profile_level level_in(const char *object)
 {
 	struct profile p = { 0 };
@@ -70,6 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiers_have_levels),
+		cmocka_unit_test(only_some_tiers_are_signs),
 		cmocka_unit_test(nameless_code_has_its_owners_level),
 		cmocka_unit_test(every_level_has_its_words),
 	};

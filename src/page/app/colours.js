@@ -2,8 +2,7 @@
  *
  *   const fill = pp.colours.of(node);            {fill, ink, name}: by the chosen mode; of a tree's node
  *   pp.colours.legend()                          [{name, fill, ink, pattern}], those that the profile has
- *   pp.colours.tierClass('turbofan')             interpreter, baseline, optimised, native, kernel, stub, other
- *   pp.colours.tier('optimised')                 {fill, ink, title}
+ *   pp.colours.level('optimised')                {fill, ink, title}: a key of meta.levels
  *   pp.colours.css('--text')                     a colour of page.css, as it is now
  *
  * The hues are those of Okabe and Ito and of Paul Tol, which people with any kind of colour blindness can tell
@@ -19,22 +18,9 @@ const DARK = {
   sky: '#2c6c8c', grey: '#4a515c', slate: '#3a4250', sand: '#66583a', ink: '#ffffff',
 };
 
-const TIER_CLASSES = {
-  optimised: {hue: 'green', title: 'optimised', tiers: ['turbofan', 'ftl', 'dfg', 'omg', 'c2', 'tier1', 'optimized',
-    'optimised', 'jit', 'trace', 'yjit', 'zjit', 'prejit', 'osr', 'compiled', 'jvmci', 'graal', 'llvm', 'full opts',
-    'tier1-osr', 'aot']},
-  middle: {hue: 'yellow', title: 'middle tier', tiers: ['maglev', 'c1', 'quick', 'turboprop', 'instrumented',
-    'tier0-instrumented', 'tier1-instrumented']},
-  baseline: {hue: 'orange', title: 'baseline', tiers: ['sparkplug', 'baseline', 'liftoff', 'bbq', 'tier0', 'minopt']},
-  interpreter: {hue: 'vermillion', title: 'interpreter', tiers: ['interpreter', 'ignition', 'llint', 'ipint',
-    'bytecode', 'interpreted']},
-  stub: {hue: 'sand', title: 'stubs and builtins', tiers: ['stub', 'builtin', 'thunk', 'trampoline', 'ic', 'regexp', 'wrapper',
-    'bridge', 'bytecode handler']},
-  native: {hue: 'blue', title: 'native', tiers: []},
-  kernel: {hue: 'purple', title: 'kernel', tiers: []},
-  other: {hue: 'grey', title: 'not known', tiers: []},
-};
-const CLASS_OF_TIER = new Map(Object.entries(TIER_CLASSES).flatMap(([id, {tiers}]) => tiers.map(tier => [tier, id])));
+/* By level (src/profile/level.h): the tiers of all runtimes in few words. */
+const LEVEL_HUES = {interpreter: 'vermillion', baseline: 'orange', optimised: 'green', compiled: 'yellow', precompiled: 'sky',
+  stub: 'sand', native: 'blue', kernel: 'purple', unknown: 'grey'};
 
 const TRUST_HUES = {exact: 'blue', early: 'sky', untimed: 'yellow', ambiguous: 'orange', stale: 'purple', unknown: 'vermillion'};
 const CATEGORIES = ['blue', 'orange', 'green', 'purple', 'yellow', 'vermillion', 'sky', 'sand'];
@@ -47,26 +33,20 @@ let ranks = new Map(); /* of names in a categorical mode: place by weight */
 const palette = () => isDark && !isPrint ? DARK : LIGHT;
 const colour = (hue, title) => ({fill: palette()[hue], ink: palette().ink, title});
 
-/* The class of one function's code. */
-function classOf(f, frame) {
+/* The level of one function's code, as a key of LEVEL_HUES. */
+function levelOf(f, frame) {
   const flags = model.columns.get('frames.flags')[frame];
   if (flags & 1)
     return 'kernel';
-  const tier = model.text(model.columns.get('functions.tier')[f]);
-  if (tier)
-    return pp.colours.tierClass(tier);
-  if (flags & 4)
-    return 'interpreter';
-  if (model.columns.get('functions.flags')[f] & 1)
-    return 'other';
-  return flags & 2 ? 'other' : 'native';
+  const {key} = model.meta.levels[model.columns.get('functions.level')[f]];
+  return key === 'unknown' && flags & 4 ? 'interpreter' : key;
 }
 
 const texts = (column, none) => f => pp.safe(model.text(model.columns.get('functions.' + column)[f])) || none;
 
 /* By mode: the key of (function, frame), and the colour and title of a key. */
 const MODES = {
-  tier: {title: 'Tier', key: classOf, colour: id => pp.colours.tier(id)},
+  tier: {title: 'Tier', key: levelOf, colour: key => pp.colours.level(key)},
   runtime: {title: 'Runtime', key: f => texts('runtime', 'native')(f), colour: byRank},
   module: {title: 'Module', key: f => texts('object', 'unknown')(f), colour: byRank},
   trust: {
@@ -150,8 +130,7 @@ pp.colours = {
     return keys.length > shown.length ? [...shown, colour('grey', 'others')] : shown;
   },
 
-  tierClasses: TIER_CLASSES,
-  tierClass: tier => CLASS_OF_TIER.get(tier) ?? CLASS_OF_TIER.get(tier.split('+')[0]) ?? 'other',
-  tier: id => colour(TIER_CLASSES[id].hue, TIER_CLASSES[id].title),
+  levelOf,
+  level: key => colour(LEVEL_HUES[key], model.meta.levels.find(level => level.key === key).text),
   css: name => getComputedStyle(document.documentElement).getPropertyValue(name).trim(),
 };
