@@ -299,6 +299,7 @@ const struct command cmd_export = {
 	    "  .pb.gz .pprof       functions, lines, addresses and mappings, for pprof\n"
 	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n"
 	    "  .trace.json         calls over time, for DevTools, Perfetto, speedscope\n"
+	    "  .callgrind          functions, lines and calls, for KCachegrind\n"
 	    "  .firefox.json.gz    the same, and code events, for the Firefox Profiler\n\n"
 	    "docs/export.md tells what each format holds.",
 	.options = options,
