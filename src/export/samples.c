@@ -134,6 +134,111 @@ int export_samples_each(const struct export_samples *samples, uint32_t thread,
 	return 0;
 }
 
+/* Where a thread's samples are read, while all are. */
+struct stand {
+	uint32_t thread;
+	uint32_t next; /* piece to read: index + 1 */
+	uint32_t at;
+	uint32_t count;
+	struct export_sample *read; /* PIECE_SAMPLES */
+};
+
+/* A heap: the stand whose sample is next is the first. */
+struct stands {
+	struct stand *items;
+	size_t count;
+};
+
+static bool is_before(const struct stand *a, const struct stand *b)
+{
+	const uint64_t a_ns = a->read[a->at].time_ns;
+	const uint64_t b_ns = b->read[b->at].time_ns;
+	return a_ns != b_ns ? a_ns < b_ns : a->thread < b->thread;
+}
+
+static void sink_down(struct stands *stands, size_t at)
+{
+	for (;;) {
+		size_t first = at;
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++)
+			if (child < stands->count &&
+			    is_before(&stands->items[child], &stands->items[first]))
+				first = child;
+		if (first == at)
+			return;
+		const struct stand moved = stands->items[at];
+		stands->items[at] = stands->items[first];
+		stands->items[first] = moved;
+		at = first;
+	}
+}
+
+static int read_next(const struct export_samples *samples, struct stand *stand)
+{
+	const struct piece *piece = &samples->pieces.items[stand->next - 1];
+	const int got = read_piece(samples, piece, stand->read);
+	stand->at = 0;
+	stand->count = piece->count;
+	stand->next = piece->next;
+	return got;
+}
+
+static int open_stands(const struct export_samples *samples, struct stands *stands)
+{
+	stands->items = calloc(samples->threads.count + 1, sizeof(*stands->items));
+	if (!stands->items)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < samples->threads.count; i++) {
+		struct stand *stand = &stands->items[stands->count];
+		if (!samples->threads.items[i].first)
+			continue;
+		stands->count++;
+		stand->thread = i;
+		stand->next = samples->threads.items[i].first;
+		stand->read = calloc(PIECE_SAMPLES, sizeof(*stand->read));
+		const int got = stand->read ? read_next(samples, stand) : STATUS_NO_MEMORY;
+		if (got < 0)
+			return got;
+	}
+	for (size_t i = stands->count / 2; i-- > 0;)
+		sink_down(stands, i);
+	return 0;
+}
+
+/* Goes on to the next sample of the first stand; one that has none is left out. */
+static int go_on(const struct export_samples *samples, struct stands *stands)
+{
+	struct stand *first = &stands->items[0];
+	int got = 0;
+	if (++first->at == first->count && first->next) {
+		got = read_next(samples, first);
+	} else if (first->at == first->count) {
+		free(first->read);
+		*first = stands->items[--stands->count];
+	}
+	if (got == 0)
+		sink_down(stands, 0);
+	return got;
+}
+
+int export_samples_in_time(const struct export_samples *samples,
+			   int (*visit)(void *context, const struct export_sample *sample),
+			   void *context)
+{
+	struct stands stands = { 0 };
+	int got = open_stands(samples, &stands);
+	while (got == 0 && stands.count) {
+		const struct stand *first = &stands.items[0];
+		got = visit(context, &first->read[first->at]);
+		if (got == 0)
+			got = go_on(samples, &stands);
+	}
+	for (size_t i = 0; i < stands.count; i++)
+		free(stands.items[i].read);
+	free(stands.items);
+	return got;
+}
+
 void export_samples_close(struct export_samples *samples)
 {
 	if (!samples)

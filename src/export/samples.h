@@ -46,6 +46,12 @@ int export_samples_each(const struct export_samples *samples, uint32_t thread,
 			int (*visit)(void *context, const struct export_sample *sample),
 			void *context);
 
+/* The same of all threads together, in the order of time. Holds a piece of each thread in memory.
+ */
+int export_samples_in_time(const struct export_samples *samples,
+			   int (*visit)(void *context, const struct export_sample *sample),
+			   void *context);
+
 /* Harmless for NULL. */
 void export_samples_close(struct export_samples *samples);
 

@@ -69,11 +69,43 @@ static void samples_come_back_by_thread(void **state)
 	export_samples_close(samples);
 }
 
+static int check_in_time(void *context, const struct export_sample *sample)
+{
+	uint64_t *next = context;
+	assert_int_equal(sample->time_ns, *next);
+	assert_int_equal(sample->thread, *next * *next % THREADS);
+	(*next)++;
+	return 0;
+}
+
+/* Of threads of very different numbers of samples. */
+static void samples_come_back_in_time(void **state)
+{
+	(void)state;
+	struct export_samples *samples;
+	uint64_t next = 0;
+	assert_int_equal(export_samples_open(&samples), 0);
+	assert_int_equal(export_samples_in_time(samples, stop, NULL), 0);
+	for (uint64_t i = 0; i < (uint64_t)THREADS * EACH; i++)
+		assert_int_equal(export_samples_add(samples,
+						    &(struct export_sample){
+							.thread = (uint32_t)(i * i % THREADS),
+							.time_ns = i,
+						    }),
+				 0);
+	assert_int_equal(export_samples_end(samples), 0);
+	assert_int_equal(export_samples_in_time(samples, check_in_time, &next), 0);
+	assert_int_equal(next, THREADS * EACH);
+	assert_int_equal(export_samples_in_time(samples, stop, NULL), STATUS_TOO_BIG);
+	export_samples_close(samples);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_tells_its_format),
 		cmocka_unit_test(samples_come_back_by_thread),
+		cmocka_unit_test(samples_come_back_in_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
