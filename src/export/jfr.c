@@ -75,6 +75,7 @@ static void put_remark(void *context, struct bytes remark)
 	jfr_put(&w->event, w->view->profile->first_ns);
 	jfr_put_text_id(&w->event, text);
 	jfr_put_event(&w->chunk, JFR_REMARK, sink_bytes(&w->event));
+	w->pools.failed |= sink_failed(&w->event);
 }
 
 static int end_chunk(struct writer *w, bool is_last)
@@ -83,8 +84,8 @@ static int end_chunk(struct writer *w, bool is_last)
 	jfr_pools_put(&w->pools, &w->chunk, w->first_ns);
 	const uint64_t metadata_off = w->chunk.size;
 	sink_put(&w->chunk, w->metadata.data, w->metadata.size);
-	if (sink_failed(&w->chunk) || sink_failed(&w->event) || sink_failed(&w->metadata) ||
-	    w->pools.failed || places_failed(&w->places))
+	if (sink_failed(&w->chunk) || sink_failed(&w->metadata) || w->pools.failed ||
+	    places_failed(&w->places))
 		return STATUS_NO_MEMORY;
 	fill_header(w, w->chunk.data, pools_off, metadata_off);
 	w->chunk.data[HEADER_BYTES - 1] = IS_COMPRESSED | (is_last ? IS_LAST : 0);
@@ -142,7 +143,7 @@ static int put_sample(void *context, const struct export_sample *sample)
 	jfr_put(&w->event, sample->period);
 	put_code(w, sample->stack);
 	jfr_put_event(&w->chunk, JFR_EXECUTION_SAMPLE, sink_bytes(&w->event));
-	return 0;
+	return sink_failed(&w->event) ? STATUS_NO_MEMORY : 0;
 }
 
 static int put_all(struct writer *w)

@@ -36,12 +36,24 @@ def need(name):
         polyperf.skip(f"{name} is not installed")
 
 
+def folder():
+    """Where tools/readers.sh puts what it fetches."""
+    return pathlib.Path(os.environ.get("POLYPERF_READERS", LIB.parent.parent / "build" / "readers"))
+
+
+def program(name):
+    """The path of a program, from there or of the system."""
+    found = shutil.which(name, path=folder() / "bin") or shutil.which(name)
+    if not found:
+        polyperf.skip(f"{name} is not installed: run tools/readers.sh")
+    return found
+
+
 def modules():
-    """The folder node_modules of tools/readers.sh."""
-    folder = os.environ.get("POLYPERF_READERS", LIB.parent.parent / "build" / "readers")
-    if not (pathlib.Path(folder) / "list").exists():
-        polyperf.skip(f"no readers in {folder}: run tools/readers.sh")
-    return pathlib.Path(folder) / "node_modules"
+    """The folder node_modules there."""
+    if not (folder() / "list").exists():
+        polyperf.skip(f"no readers in {folder()}: run tools/readers.sh")
+    return folder() / "node_modules"
 
 
 def node(script, *arguments, **options):
