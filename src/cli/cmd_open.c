@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
+#include "cli/page_diff.h"
 #include "cli/page_functions.h"
 #include "cli/page_run.h"
 #include "cli/parse.h"
@@ -20,6 +21,7 @@ enum { KEY_NO_BROWSER = 256, KEY_PORT, KEY_FUNCTIONS };
 
 struct open_args {
 	struct load_args load;
+	const char *second; /* NULL: one recording */
 	const char *output; /* NULL: serve it */
 	uint32_t functions;
 	uint16_t port;
@@ -60,6 +62,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_u32(arg, &a->functions) || a->functions > PAGE_FUNCTIONS_MOST)
 			argp_error(state, "--functions takes a number up to %d: %s",
 				   PAGE_FUNCTIONS_MOST, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!a->load.options.input)
+			a->load.options.input = arg;
+		else if (!a->second)
+			a->second = arg;
+		else
+			argp_error(state, "takes one recording, or two to compare");
 		return 0;
 	default:
 		return load_args_parse(&a->load, key, arg, state);
@@ -131,12 +141,21 @@ static int serve_page(const struct open_args *a, const struct sink *page)
 	return status;
 }
 
+static int make(struct open_args *a, struct sink *page)
+{
+	if (!a->second)
+		return page_run_make(&(struct page_args){ &a->load, a->functions }, page);
+	struct load_args both[2] = { a->load, a->load };
+	both[1].options.input = a->second;
+	return page_diff_make(both, page);
+}
+
 static int run(int argc, char **argv)
 {
 	struct open_args a = { .functions = PAGE_FUNCTIONS_DEFAULT };
 	command_parse(&cmd_open, argc, argv, &a);
 	struct sink page = { 0 };
-	int status = page_run_make(&(struct page_args){ &a.load, a.functions }, &page);
+	int status = make(&a, &page);
 	if (status == EXIT_OK)
 		status = a.output ? page_run_write(&page, a.output) : serve_page(&a, &page);
 	sink_clear(&page);
@@ -147,13 +166,15 @@ static int run(int argc, char **argv)
 const struct command cmd_open = {
 	.name = "open",
 	.summary = "look at a recording in a browser",
-	.usages = (const char *const[]){ "[OPTION...] [FILE]", NULL },
+	.usages = (const char *const[]){ "[OPTION...] [FILE]", "[OPTION...] BEFORE AFTER", NULL },
 	.description =
 	    "Makes the page of `polyperf report --html` and starts a browser on it: what "
 	    "`$BROWSER` says, or the desktop's own. The page comes from an address of this machine "
 	    "that nobody else knows and that nothing outside can reach, until Ctrl-C. Where there "
 	    "is no browser it is written to `polyperf.html`.\n\n"
-	    "The page has all it needs in it, and asks for nothing else.",
+	    "The page has all it needs in it, and asks for nothing else. Of two recordings it "
+	    "shows "
+	    "how they differ.",
 	.options = options,
 	.sections =
 	    (const struct command_section[]){

@@ -54,9 +54,11 @@ struct page {
 	size_t side_count;       /* 1, or 2 for a difference */
 	const struct page_part *parts;
 	size_t part_count;
-	/* A function's name as it would be in another run; NULL: as it is. */
-	const char *(*key)(void *context, size_t side, uint32_t function);
-	void *key_context;
+	/* Which functions are one, on both sides: a small number. NULL: those of equal name,
+	 * object and runtime.
+	 */
+	uint32_t (*group)(void *context, size_t side, uint32_t function);
+	void *group_context;
 };
 
 /* Appends the document. 0, or STATUS_NO_MEMORY. */

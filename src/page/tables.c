@@ -46,14 +46,9 @@ static uint64_t function_raw(struct tables *t, size_t i)
 	return string(t, function(t, i)->raw_name);
 }
 
-static uint64_t function_key(struct tables *t, size_t i)
+static uint64_t function_group(struct tables *t, size_t i)
 {
-	if (!t->page->key)
-		return function_name(t, i);
-	const uint32_t key =
-	    intern_text(&t->strings, t->page->key(t->page->key_context, t->index, (uint32_t)i));
-	t->failed |= key == INTERN_NONE;
-	return key;
+	return t->page->group(t->page->group_context, t->index, (uint32_t)i);
 }
 
 static uint64_t function_object(struct tables *t, size_t i)
@@ -197,7 +192,6 @@ static const struct column {
 } columns[] = {
 	{ "functions.name", PAGE_U32, FUNCTIONS, function_name },
 	{ "functions.raw", PAGE_U32, FUNCTIONS, function_raw },
-	{ "functions.key", PAGE_U32, FUNCTIONS, function_key },
 	{ "functions.object", PAGE_U32, FUNCTIONS, function_object },
 	{ "functions.runtime", PAGE_U32, FUNCTIONS, function_runtime },
 	{ "functions.tier", PAGE_U32, FUNCTIONS, function_tier },
@@ -222,6 +216,9 @@ static const struct column {
 	{ "rows.weight", PAGE_F64, ROWS, row_weight },
 };
 _Static_assert(PAGE_BUCKETS <= UINT16_MAX, "a bucket's column");
+
+static const struct column group_column = { "functions.group", PAGE_U32, FUNCTIONS,
+					    function_group };
 
 static size_t table_size(const struct page_side *side, enum table table)
 {
@@ -340,6 +337,8 @@ int page_tables_put(struct page_block *block, const struct page *page)
 	struct sink values = { 0 };
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
 		put_column(&t, &columns[i], &values);
+	if (page->group)
+		put_column(&t, &group_column, &values);
 	put_strings(&t);
 	put_meta(&t);
 	sink_clear(&values);

@@ -1,7 +1,7 @@
 /* colours.js - what boxes, bars and legends are filled with, in light and in dark.
  *
- *   const fill = pp.colours.of(node);            {fill, ink, name}: by the chosen mode; of a tree's node
- *   pp.colours.legend()                          [{name, fill, ink, pattern}], those that the profile has
+ *   const fill = pp.colours.of(node);            {fill, ink, title}: by the chosen mode
+ *   pp.colours.legend()                          [{fill, ink, title}], those that the profile has
  *   pp.colours.level('optimised')                {fill, ink, title}: a key of meta.levels
  *   pp.colours.css('--text')                     a colour of page.css, as it is now
  *
@@ -46,13 +46,14 @@ const texts = (column, none) => f => pp.safe(model.text(model.columns.get('funct
 
 /* By mode: the key of (function, frame), and the colour and title of a key. */
 const MODES = {
-  tier: {title: 'Tier', key: levelOf, colour: key => pp.colours.level(key)},
+  tier: {title: 'Tier', key: levelOf, colour: key => pp.colours.level(key), order: () => Object.keys(LEVEL_HUES)},
   runtime: {title: 'Runtime', key: f => texts('runtime', 'native')(f), colour: byRank},
   module: {title: 'Module', key: f => texts('object', 'unknown')(f), colour: byRank},
   trust: {
     title: 'Trust',
     key: (f, frame) => model.meta.trusts[model.columns.get('frames.trust')[frame]],
     colour: trust => colour(TRUST_HUES[trust] ?? 'grey', trust),
+    order: () => model.meta.trusts,
   },
 };
 
@@ -61,10 +62,15 @@ function byRank(name) {
   return colour(CATEGORIES[rank] ?? 'grey', name);
 }
 
-const mode = () => MODES[pp.state.get('colour')] ?? MODES.tier;
+const CHANGE = {title: 'Change'};
+const modes = () => model.isDiff ? {change: CHANGE, ...MODES} : MODES;
+const modeId = () => modes()[pp.state.get('colour')] ? pp.state.get('colour') : Object.keys(modes())[0];
+const mode = () => modes()[modeId()];
 
 /* The weight of each key among the samples' own frames and their callers: the heaviest ones get hues. */
 function weights() {
+  if (mode() === CHANGE)
+    return [];
   const {total} = model.summed().stacks;
   const sums = new Map();
   const keys = new Map();
@@ -80,19 +86,26 @@ function weights() {
   return [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
 }
 
-/* Red grew, blue shrank; a share that changed by a tenth of itself or less is nearly grey. */
+/* Red grew, blue shrank, the more the stronger. */
+function shade(strength, grew) {
+  const dark = isDark && !isPrint;
+  const from = dark ? [74, 81, 92] : [222, 226, 231];
+  const to = dark ? (grew ? [168, 50, 38] : [31, 95, 158]) : (grew ? [240, 130, 104] : [122, 178, 230]);
+  return {fill: `rgb(${from.map((c, i) => Math.round(c + (to[i] - c) * strength))})`, ink: palette().ink,
+    title: !strength ? 'as before' : grew ? 'more than before' : 'less than before'};
+}
+
+/* As strong as the share changed: one that is new, gone, or twice what it was is all red or blue. */
 function changed(node) {
   const {all} = model.summed();
   const [a, b] = [all.a ? node.a / all.a : 0, all.b ? node.b / all.b : 0];
-  const strength = Math.min(1, Math.abs(b - a) / Math.max(a, b, 1e-12));
-  const [from, to] = isDark && !isPrint
-    ? [[74, 81, 92], b > a ? [168, 50, 38] : [31, 95, 158]] : [[222, 226, 231], b > a ? [240, 130, 104] : [122, 178, 230]];
-  const mixed = from.map((c, i) => Math.round(c + (to[i] - c) * strength));
-  return {fill: `rgb(${mixed})`, ink: palette().ink, title: b > a ? 'more' : b < a ? 'less' : 'the same'};
+  const least = Math.min(a, b);
+  return shade(least ? Math.min(1, Math.abs(Math.log2(b / a))) : 1, b > a);
 }
 
 pp.colours = {
-  modes: Object.fromEntries(Object.entries(MODES).map(([id, {title}]) => [id, title])),
+  modes: () => Object.fromEntries(Object.entries(modes()).map(([id, {title}]) => [id, title])),
+  mode: modeId,
 
   start(theModel) {
     model = theModel;
@@ -103,14 +116,19 @@ pp.colours = {
   refresh() {
     const theme = pp.state.get('theme');
     isDark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
-    document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+    document.documentElement.dataset.theme = this.isDark ? 'dark' : 'light';
     ranks = new Map(weights().map(([name], rank) => [name, rank]));
   },
 
-  print(on) { isPrint = on; },
+  /* Paper is light. */
+  print(on) {
+    isPrint = on;
+    this.refresh();
+  },
+  get isDark() { return isDark && !isPrint; },
 
   of(node) {
-    if (model.isDiff && pp.state.get('colour') === 'tier')
+    if (mode() === CHANGE)
       return changed(node);
     const sums = new Map();
     node.tree.eachFrame(node, (stack, weight) => {
@@ -125,7 +143,11 @@ pp.colours = {
   },
 
   legend() {
+    if (mode() === CHANGE)
+      return [shade(1, true), shade(0, true), shade(1, false)];
     const keys = weights().map(([key]) => key);
+    if (mode().order)
+      return mode().order().filter(key => keys.includes(key)).map(mode().colour);
     const shown = keys.slice(0, CATEGORIES.length).map(key => mode().colour(key));
     return keys.length > shown.length ? [...shown, colour('grey', 'others')] : shown;
   },

@@ -14,7 +14,9 @@ pp.details = (model, {links = {}} = {}) => {
       const {all, groups} = model.summed();
       const name = model.name(group);
       const raw = pp.safe(model.text(model.columns.get('functions.raw')[model.groups.functions[group][0]]));
-      const figures = (title, of) => `${title} ${pp.format.percent(of.w[group], all.w)}, ${pp.format.plural(of.n[group], 'sample')}`;
+      const figures = (title, of) => model.isDiff
+        ? `${title} ${pp.format.percent(of.a[group], all.a)} before, ${pp.format.percent(of.b[group], all.b)} after`
+        : `${title} ${pp.format.percent(of.w[group], all.w)}, ${pp.format.plural(of.n[group], 'sample')}`;
       const facts = [pp.safe(model.text(model.groups.object[group])), pp.safe(model.text(model.groups.runtime[group])),
         model.tiers(group), figures('self', groups.self), figures('total', groups.total)];
       element.replaceChildren(...[

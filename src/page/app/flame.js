@@ -13,6 +13,9 @@
 
 const ROW = 20;
 const THIN = 0.5; /* pixels */
+const PRINTED_ROWS = 200;
+const PRINTED_SHARE = 0.01;
+const SHADES = [0, 0.06, 0.12]; /* of neighbours in one colour */
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 
 pp.Flame = class Flame {
@@ -87,51 +90,70 @@ pp.Flame = class Flame {
     return this.upward ? Math.max(this.rows.length * ROW, this.host.clientHeight) - (depth + 1) * ROW : depth * ROW;
   }
 
+  /* Paper has no room for rows that are nearly empty. */
+  printedRows() {
+    let rows = this.rows.length;
+    while (rows > 1 && this.rows[rows - 1].reduce((sum, box) => sum + box.width, 0) < this.host.clientWidth * PRINTED_SHARE)
+      rows--;
+    return Math.min(rows, PRINTED_ROWS);
+  }
+
   draw() {
     if (!this.root)
       return;
-    const [width, height, ratio] = [this.host.clientWidth, this.host.clientHeight, devicePixelRatio || 1];
+    const isPrint = document.documentElement.hasAttribute('data-print');
+    const [width, ratio] = [this.host.clientWidth, devicePixelRatio || 1];
+    const height = isPrint ? this.printedRows() * ROW : this.host.clientHeight;
+    const scroll = isPrint ? 0 : this.host.scrollTop;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
-      this.canvas.style.width = width + 'px';
-      this.canvas.style.height = height + 'px';
     }
+    this.canvas.style.width = isPrint ? '100%' : width + 'px';
+    this.canvas.style.height = isPrint ? 'auto' : height + 'px';
+    this.inks = Object.fromEntries(['--page', '--box', '--text', '--match', '--focus'].map(name => [name, pp.colours.css(name)]));
     const c = this.canvas.getContext('2d');
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
-    c.fillStyle = pp.colours.css('--page');
+    c.fillStyle = this.inks['--page'];
     c.fillRect(0, 0, width, height);
     c.font = FONT;
     c.textBaseline = 'middle';
     const matches = this.model.matches();
     this.rows.forEach((row, depth) => {
-      const y = this.top(depth) - this.host.scrollTop;
+      const y = (isPrint && this.upward ? height - (depth + 1) * ROW : this.top(depth)) - scroll;
       if (y > -ROW && y < height)
         for (const box of row)
           this.drawBox(c, box, y, matches);
     });
-    this.outline(c, this.hot, '--text', 1);
-    this.outline(c, this.focused, '--focus', 2);
+    if (!isPrint) {
+      this.outline(c, this.hot, '--text', 1);
+      this.outline(c, this.focused, '--focus', 2);
+    }
   }
 
   drawBox(c, box, y, matches) {
     const {node} = box;
     const {fill, ink} = node.parent || node.group >= 0 ? box.node.colour ??= pp.colours.of(node)
-      : {fill: pp.colours.css('--box'), ink: pp.colours.css('--text')};
+      : {fill: this.inks['--box'], ink: this.inks['--text']};
     const isFound = matches && node.group >= 0 && matches.isMatch[node.group];
     const isDim = matches ? !isFound : box.isAncestor;
     const w = Math.max(box.width - (box.width > 3 ? 1 : 0), THIN);
     c.globalAlpha = isDim ? 0.4 : 1;
     c.fillStyle = fill;
     c.fillRect(box.x, y, w, ROW - 1);
+    if (!isDim && node.group >= 0) {
+      c.globalAlpha = SHADES[node.group % SHADES.length];
+      c.fillStyle = pp.colours.isDark ? '#000' : '#fff';
+      c.fillRect(box.x, y, w, ROW - 1);
+    }
     c.globalAlpha = 1;
     if (isFound && w > 2) {
-      c.strokeStyle = pp.colours.css('--match');
+      c.strokeStyle = this.inks['--match'];
       c.lineWidth = 1.5;
       c.strokeRect(box.x + 0.75, y + 0.75, w - 1.5, ROW - 2.5);
     }
     if (w > 24)
-      this.drawText(c, this.label(node), box.x + 5, y + ROW / 2, w - 8, isDim ? pp.colours.css('--text') : ink);
+      this.drawText(c, this.label(node), box.x + 5, y + ROW / 2, w - 8, isDim ? this.inks['--text'] : ink);
   }
 
   label(node) {
@@ -163,7 +185,7 @@ pp.Flame = class Flame {
     const box = this.boxOf(node);
     if (!box)
       return;
-    c.strokeStyle = pp.colours.css(ink);
+    c.strokeStyle = this.inks[ink];
     c.lineWidth = thick;
     c.strokeRect(box.x + thick / 2, this.top(node.depth) - this.host.scrollTop + thick / 2,
       Math.max(box.width - thick - 1, 1), ROW - 1 - thick);

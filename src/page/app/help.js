@@ -24,7 +24,7 @@ const actions = {
   i: () => pp.state.set({inverted: !pp.state.get('inverted'), zoom: []}),
   o: () => pp.state.set({icicle: !pp.state.get('icicle')}),
   d: () => pp.state.set({theme: next(['auto', 'dark', 'light'], pp.state.get('theme'))}),
-  k: () => pp.state.set({colour: next(Object.keys(pp.colours.modes), pp.state.get('colour'))}),
+  k: () => pp.state.set({colour: next(Object.keys(pp.colours.modes()), pp.colours.mode())}),
   u: () => pp.state.reset('zoom', 'from', 'to', 'threads', 'search'),
   Escape: () => pp.state.get('zoom').length && pp.state.set({zoom: pp.state.get('zoom').slice(0, -1)}, {step: true}),
 };

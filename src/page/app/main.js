@@ -1,11 +1,23 @@
 /* main.js - reads the profile and starts the views. */
 
+/* Pictures are drawn anew for paper: light, and with all rows. */
+function print(on) {
+  if (document.documentElement.hasAttribute('data-print') === on)
+    return;
+  document.documentElement.toggleAttribute('data-print', on);
+  pp.colours.print(on);
+  pp.views.update(new Set(['theme']));
+}
+
 async function start() {
   const model = new pp.Model(await pp.block('main'));
   document.title = model.meta.sides.map(side => pp.cut(pp.safe(side.name), 60)).join(' → ') + ' – polyperf';
   pp.colours.start(model);
   pp.head.start(model);
   pp.views.start(model);
+  addEventListener('beforeprint', () => print(true));
+  addEventListener('afterprint', () => print(false));
+  matchMedia('print').addEventListener('change', event => print(event.matches));
   requestAnimationFrame(() => {
     performance.mark('polyperf-picture');
     document.documentElement.dataset.ready = 'yes';

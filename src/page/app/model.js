@@ -66,28 +66,20 @@ pp.Model = class Model {
       {id, side: get('side')[id], pid, tid: get('tid')[id], comm: pp.safe(this.text(get('comm')[id]))}));
   }
 
+  /* Of functions that are equal on two sides the name is that of the later one. */
   makeGroups() {
-    const [key, name, object, runtime] = ['key', 'name', 'object', 'runtime'].map(
-      column => this.columns.get('functions.' + column));
-    const known = new Map();
-    const groups = {name: [], object: [], runtime: [], functions: []};
-    this.groupOf = new Uint32Array(key.length);
-    for (let f = 0; f < key.length; f++) {
-      const id = `${key[f]},${object[f]},${runtime[f]}`;
-      let group = known.get(id);
-      if (group === undefined) {
-        group = known.size;
-        known.set(id, group);
-        groups.name.push(name[f]);
-        groups.object.push(object[f]);
-        groups.runtime.push(runtime[f]);
-        groups.functions.push([]);
-      }
-      groups.functions[group].push(f);
-      this.groupOf[f] = group;
-    }
-    this.groups = groups;
-    this.groupCount = known.size;
+    const [name, object, runtime] = ['name', 'object', 'runtime'].map(column => this.columns.get('functions.' + column));
+    this.groupOf = this.columns.has('functions.group') ? this.columns.get('functions.group') : byName(name, object, runtime);
+    const count = this.groupOf.reduce((most, group) => Math.max(most, group + 1), 0);
+    const strings = () => new Uint32Array(count);
+    this.groups = {name: strings(), object: strings(), runtime: strings(), functions: Array.from({length: count}, () => [])};
+    this.groupOf.forEach((group, f) => {
+      this.groups.name[group] = name[f];
+      this.groups.object[group] = object[f];
+      this.groups.runtime[group] = runtime[f];
+      this.groups.functions[group].push(f);
+    });
+    this.groupCount = count;
   }
 
   /* By stack: its group, its first callee, the next of its caller's, and whether no caller is of its group. */
@@ -197,6 +189,21 @@ pp.Model = class Model {
     return groups;
   }
 
+  /* Of two recordings: {self, total}, Float64Arrays by group: a share that changed by no more may have done so
+   * by chance. Null under filters, for which it was not worked out.
+   */
+  noise() {
+    const isWhole = FILTERS.every(name => name === 'event' || pp.state.isDefault(name));
+    if (!isWhole || !this.columns.has('noise.event') ||
+        this.columns.get('noise.event') !== this.events[pp.state.get('event')])
+      return null;
+    return this.cached('noise', () => Object.fromEntries(['self', 'total'].map(name => {
+      const values = new Float64Array(this.groupCount);
+      this.columns.get('noise.group').forEach((group, i) => { values[group] = this.columns.get('noise.' + name)[i]; });
+      return [name, values];
+    })));
+  }
+
   /* {isMatch: Uint8Array by group, error}, or null without a search. What is no regular expression is a text. */
   matches() {
     return this.cached('matches', () => {
@@ -244,6 +251,17 @@ pp.Model = class Model {
     return /clock/.test(this.events[pp.state.get('event')] ?? '') ? pp.format.ns(weight) : pp.format.count(weight);
   }
 };
+
+/* A number for each name, object and runtime. */
+function byName(...columns) {
+  const known = new Map();
+  return Uint32Array.from(columns[0], (_, f) => {
+    const id = columns.map(column => column[f]).join();
+    if (!known.has(id))
+      known.set(id, known.size);
+    return known.get(id);
+  });
+}
 
 const measures = count => ({a: new Float64Array(count), b: new Float64Array(count), w: new Float64Array(count),
   n: new Float64Array(count)});

@@ -59,6 +59,7 @@ pp.state = {
     values.set(name, params.has(name) ? parse(params.get(name), like) : like);
   },
   get: name => values.get(name),
+  isDefault: name => isSame(values.get(name), fields.get(name)),
   set(patch, {step = false} = {}) {
     const changed = new Set();
     for (const [name, value] of Object.entries(patch)) {
@@ -86,7 +87,7 @@ pp.state.define('from', -1);      /* buckets; -1: the whole time */
 pp.state.define('to', -1);        /* exclusive */
 pp.state.define('threads', []);   /* ids; none: all */
 pp.state.define('search', '');    /* regular expression */
-pp.state.define('colour', 'tier'); /* of pp.colours.modes */
+pp.state.define('colour', '');     /* of pp.colours.modes(); none: the first */
 pp.state.define('theme', 'auto');  /* auto, light, dark */
 pp.state.define('inverted', false); /* leaves at the root: who called */
 pp.state.define('icicle', true);    /* root on top */

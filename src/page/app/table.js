@@ -23,12 +23,16 @@ function columnsOf(model) {
     return [percent('self', 'Self', self), count('selfn', 'Samples', self), percent('total', 'Total', total),
       count('totaln', 'Samples', total), name, tier, object];
   }
+  const noise = model.noise();
   const made = [];
   for (const [id, title, of] of [['self', 'Self', groups.self], ['total', 'Total', groups.total]]) {
     const change = g => share(of.b[g], all.b) - share(of.a[g], all.a);
-    made.push({id: id + 'a', title: `${title} before`, of: g => of.a[g], show: g => pp.format.percent(of.a[g], all.a)},
-      {id: id + 'b', title: `${title} after`, of: g => of.b[g], show: g => pp.format.percent(of.b[g], all.b)},
-      {id, title: `${title} change`, of: g => Math.abs(change(g)), show: g => pp.format.points(change(g)), sign: change});
+    const isNoise = g => Boolean(noise) && Math.abs(change(g)) <= noise[id][g];
+    made.push({id, title: `${title} change`, of: g => Math.abs(change(g)), change, isNoise,
+      show: g => (isNoise(g) ? '≈ ' : '') + pp.format.points(change(g)),
+      hint: g => noise && `By chance alone up to ± ${pp.format.percent(noise[id][g], 1)}`},
+    {id: id + 'a', title: 'before', of: g => of.a[g], show: g => pp.format.percent(of.a[g], all.a)},
+    {id: id + 'b', title: 'after', of: g => of.b[g], show: g => pp.format.percent(of.b[g], all.b)});
   }
   return [...made, name, object];
 }
@@ -100,8 +104,10 @@ pp.Table = class Table {
         cell.style.backgroundSize = `${Math.min(100, share(column.of(g), all.w) * 100)}% 100%`;
       if (column.bar)
         cell.classList.add('bar-cell');
-      if (column.sign && Math.abs(column.sign(g)) > 5e-5)
-        cell.classList.add(column.sign(g) > 0 ? 'grew' : 'shrank');
+      if (column.hint)
+        cell.title = column.hint(g) ?? '';
+      if (column.change && Math.abs(column.change(g)) > 5e-5 && !column.isNoise(g))
+        cell.classList.add(column.change(g) > 0 ? 'grew' : 'shrank');
       row.append(cell);
     }
     return row;
@@ -113,7 +119,8 @@ pp.Table = class Table {
     const focused = document.activeElement?.closest('tr')?.dataset.group;
     this.head.replaceChildren(...columns.map(column => this.header(column)));
     this.body.replaceChildren(...groups.slice(0, this.limit).map(g => this.row(columns, g)));
-    this.note.textContent = groups.length ? '' : 'No function has samples here, or is found.';
+    this.note.textContent = !groups.length ? 'No function has samples here, or is found.'
+      : this.model.noise() ? '≈ may be chance: so much differs between two equal runs.' : '';
     this.more.hidden = groups.length <= this.limit;
     this.more.textContent = `Show all ${pp.format.count(groups.length)} functions`;
     if (focused)
