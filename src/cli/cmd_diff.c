@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
+#include "cli/page_diff.h"
 #include "cli/pager.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -26,6 +27,7 @@ enum {
 	KEY_CHANGED,
 	KEY_DSO,
 	KEY_SYMBOL,
+	KEY_HTML,
 };
 
 struct diff_args {
@@ -33,6 +35,7 @@ struct diff_args {
 	struct diff_options diff;
 	struct diff_choice choice;
 	const char *event;
+	const char *html; /* the page's file; NULL: no page */
 	int format;
 	VECTOR(const char *) files[DIFF_SIDES];
 	/* How many arguments stand behind `--`: argp moves them together. */
@@ -69,6 +72,10 @@ static const struct argp_option options[] = {
 	  "`symbol`",
 	  0 },
 	{ "format", KEY_FORMAT, "text|csv|json", 0, "default text", 0 },
+	{ "html", KEY_HTML, "FILE", OPTION_ARG_OPTIONAL,
+	  "write a page for a browser instead, with all rows, by share; default `polyperf.html`, "
+	  "`-` is standard output",
+	  0 },
 	LOAD_ARGS_FRAMES,
 	LOAD_ARGS_QUIET,
 	{ 0 },
@@ -185,6 +192,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_EVENT:
 		a->event = arg;
+		return 0;
+	case KEY_HTML:
+		a->html = arg ? arg : "polyperf.html";
 		return 0;
 	case KEY_FORMAT:
 		a->format = parse_format(arg, state);
@@ -371,6 +381,16 @@ static int compare(const struct diff_args *a, const struct readings *r)
 	return got < 0 ? EXIT_INPUT : EXIT_OK;
 }
 
+static int write_html(struct diff_args *a)
+{
+	const struct page_diff page = {
+		.load = &a->load,
+		.paths = { a->files[DIFF_BEFORE].items, a->files[DIFF_AFTER].items },
+		.counts = { a->files[DIFF_BEFORE].count, a->files[DIFF_AFTER].count },
+	};
+	return page_diff_run(&page, a->html);
+}
+
 static int run(int argc, char **argv)
 {
 	struct diff_args a = { .load.has_others = true };
@@ -381,7 +401,9 @@ static int run(int argc, char **argv)
 	}
 	command_parse(&cmd_diff, argc, argv, &a);
 	int status = EXIT_INPUT;
-	if (read_all(&a, &readings) == 0 && choose_events(&a, &readings))
+	if (a.html)
+		status = write_html(&a);
+	else if (read_all(&a, &readings) == 0 && choose_events(&a, &readings))
 		status = compare(&a, &readings);
 	clear_readings(&readings);
 	load_args_clear(&a.load);
@@ -411,6 +433,8 @@ const struct command cmd_diff = {
 	.examples =
 	    (const struct command_example[]){
 		{ "polyperf diff old.data new.data", "Changes beyond noise come first." },
+		{ "polyperf diff --html=diff.html old.data new.data",
+		  "Both as one flame graph, red where there is more." },
 		{ "polyperf diff --by total --changed old.data new.data",
 		  "What takes more or less time, not a larger or smaller part." },
 		{ "polyperf diff old1.data old2.data old3.data -- new1.data new2.data new3.data",

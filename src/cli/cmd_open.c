@@ -145,9 +145,10 @@ static int make(struct open_args *a, struct sink *page)
 {
 	if (!a->second)
 		return page_run_make(&(struct page_args){ &a->load, a->functions }, page);
-	struct load_args both[2] = { a->load, a->load };
-	both[1].options.input = a->second;
-	return page_diff_make(both, page);
+	const char *const before = a->load.options.input;
+	const struct page_diff diff = { &a->load, { &before, &a->second }, { 1, 1 } };
+	a->load.has_others = true;
+	return page_diff_make(&diff, page);
 }
 
 static int run(int argc, char **argv)

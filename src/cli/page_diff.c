@@ -7,9 +7,18 @@
 #include "diff/diff.h"
 #include "page/page.h"
 
+#include <stdlib.h>
+
 struct reading {
 	struct profile profile;
 	struct page_side *side;
+};
+
+struct readings {
+	struct reading *items;
+	struct page_side *sides; /* one each */
+	struct diff_recording *recordings;
+	size_t count;
 };
 
 static int add(void *context, const struct profile *profile, const struct load_sample *sample)
@@ -53,17 +62,19 @@ static uint32_t group_of(void *context, size_t side, uint32_t function)
 	return diff_match_of(&diff->match, side, function);
 }
 
-/* The first event with samples; on the other side the one of its name, or else the first. */
-static void find_events(const struct reading sides[2], uint32_t events[2])
+/* The first event with samples; elsewhere the one of its name, or else the first. */
+static void choose_events(struct readings *r)
 {
-	const struct profile *before = &sides[0].profile;
-	const struct profile *after = &sides[1].profile;
-	events[0] = before->rows.count ? before->rows.items[0].event : 0;
-	events[1] = after->rows.count ? after->rows.items[0].event : 0;
-	for (uint32_t i = 0; before->events.count && i < after->events.count; i++)
-		if (strcmp(profile_text(after, after->events.items[i]),
-			   profile_text(before, before->events.items[events[0]])) == 0)
-			events[1] = i;
+	const struct profile *first = &r->items[0].profile;
+	const uint32_t event = first->rows.count ? first->rows.items[0].event : 0;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct profile *p = &r->items[i].profile;
+		r->recordings[i].event = p->rows.count ? p->rows.items[0].event : 0;
+		for (uint32_t e = 0; first->events.count && e < p->events.count; e++)
+			if (strcmp(profile_text(p, p->events.items[e]),
+				   profile_text(first, first->events.items[event])) == 0)
+				r->recordings[i].event = e;
+	}
 }
 
 struct noise {
@@ -98,21 +109,17 @@ static int put_noise(void *context, struct page_block *block)
 	return got;
 }
 
-static int write_page(struct page_side sides[2], struct reading readings[2], struct sink *out)
+static int write_page(struct readings *r, struct sink *out)
 {
-	uint32_t events[2];
 	struct diff diff = { 0 };
-	find_events(readings, events);
-	const struct diff_recording recordings[] = {
-		{ &readings[0].profile, events[0], DIFF_BEFORE },
-		{ &readings[1].profile, events[1], DIFF_AFTER },
-	};
-	struct noise noise = { &diff, &readings[0].profile, events[0] };
+	choose_events(r);
+	struct noise noise = { &diff, &r->items[0].profile, r->recordings[0].event };
 	const struct page_part part = { .block = "main", .context = &noise, .put = put_noise };
-	int got = diff_build(&diff, recordings, 2, &(struct diff_options){ .by = DIFF_BY_SHARE });
+	int got = diff_build(&diff, r->recordings, r->count,
+			     &(struct diff_options){ .by = DIFF_BY_SHARE });
 	if (got == 0)
-		got = page_write(out, &(struct page){ .sides = sides,
-						      .side_count = 2,
+		got = page_write(out, &(struct page){ .sides = r->sides,
+						      .side_count = r->count,
 						      .parts = &part,
 						      .part_count = 1,
 						      .group = group_of,
@@ -121,28 +128,51 @@ static int write_page(struct page_side sides[2], struct reading readings[2], str
 	return got;
 }
 
-int page_diff_make(struct load_args args[2], struct sink *page)
+static int open_readings(struct readings *r, size_t count)
 {
-	struct page_side sides[2] = { { 0 } };
-	struct reading readings[2] = { { .side = &sides[0] }, { .side = &sides[1] } };
-	int got = 0;
-	for (size_t i = 0; got == 0 && i < 2; i++)
-		got = read_side(&args[i], &readings[i]);
+	r->items = calloc(count, sizeof(*r->items));
+	r->sides = calloc(count, sizeof(*r->sides));
+	r->recordings = calloc(count, sizeof(*r->recordings));
+	r->count = r->items && r->sides && r->recordings ? count : 0;
+	return r->count == count ? 0 : STATUS_NO_MEMORY;
+}
+
+static void close_readings(struct readings *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		page_side_clear(&r->sides[i]);
+		profile_clear(&r->items[i].profile);
+	}
+	free(r->items);
+	free(r->sides);
+	free(r->recordings);
+}
+
+int page_diff_make(const struct page_diff *diff, struct sink *page)
+{
+	struct readings r = { 0 };
+	int got = open_readings(&r, diff->counts[0] + diff->counts[1]);
+	for (size_t i = 0; got == 0 && i < r.count; i++) {
+		const unsigned side = i < diff->counts[0] ? DIFF_BEFORE : DIFF_AFTER;
+		diff->load->options.input = diff->paths[side][side ? i - diff->counts[0] : i];
+		r.items[i].side = &r.sides[i];
+		r.sides[i].is_after = side == DIFF_AFTER;
+		r.recordings[i] =
+		    (struct diff_recording){ .profile = &r.items[i].profile, .side = side };
+		got = read_side(diff->load, &r.items[i]);
+	}
 	if (got == 0)
-		got = write_page(sides, readings, page);
+		got = write_page(&r, page);
 	if (got < 0)
 		message_error("%s", status_text(got));
-	for (size_t i = 0; i < 2; i++) {
-		page_side_clear(&sides[i]);
-		profile_clear(&readings[i].profile);
-	}
+	close_readings(&r);
 	return got == 0 ? EXIT_OK : EXIT_INPUT;
 }
 
-int page_diff(struct load_args args[2], const char *path)
+int page_diff_run(const struct page_diff *diff, const char *path)
 {
 	struct sink page = { 0 };
-	int status = page_diff_make(args, &page);
+	int status = page_diff_make(diff, &page);
 	if (status == EXIT_OK)
 		status = page_run_write(&page, path);
 	sink_clear(&page);

@@ -19,6 +19,7 @@
 
 /* One recording. */
 struct page_side {
+	bool is_after;    /* of two sides that are compared, it is of the second one */
 	const char *name; /* of its file; any bytes */
 	const struct profile *profile;
 	struct page_tree tree;
@@ -51,10 +52,10 @@ struct page_part {
 
 struct page {
 	struct page_side *sides; /* sorted by page_write() */
-	size_t side_count;       /* 1, or 2 for a difference */
+	size_t side_count;       /* several, where some are compared with others */
 	const struct page_part *parts;
 	size_t part_count;
-	/* Which functions are one, on both sides: a small number. NULL: those of equal name,
+	/* Which functions are one, in all recordings: a small number. NULL: those of equal name,
 	 * object and runtime.
 	 */
 	uint32_t (*group)(void *context, size_t side, uint32_t function);

@@ -120,7 +120,7 @@ static uint64_t stack_frame(struct tables *t, size_t i)
 static uint64_t thread_side(struct tables *t, size_t i)
 {
 	(void)i;
-	return t->index;
+	return t->side->is_after;
 }
 
 static uint64_t thread_pid(struct tables *t, size_t i)
@@ -306,9 +306,10 @@ static void put_meta(struct tables *t)
 		put_json_string(&out,
 				(struct bytes){ (const uint8_t *)side->name, strlen(side->name) });
 		sink_printf(&out,
-			    ",\"first_ns\":\"%" PRIu64 "\",\"last_ns\":\"%" PRIu64
+			    ",\"after\":%s,\"first_ns\":\"%" PRIu64 "\",\"last_ns\":\"%" PRIu64
 			    "\",\"lost\":%" PRIu64 "}",
-			    side->rows.first_ns, side->profile->last_ns, side->profile->lost_count);
+			    side->is_after ? "true" : "false", side->rows.first_ns,
+			    side->profile->last_ns, side->profile->lost_count);
 	}
 	sink_printf(&out, "],\"bucket_ns\":%" PRIu64 ",\"trusts\":[",
 		    (uint64_t)1 << (t->page->side_count ? t->page->sides[0].rows.shift : 0));

@@ -113,11 +113,11 @@ def shares(recording):
 
 
 def test_difference(program, folder, screens):
-    """Of one program on two versions of node."""
+    """Of one program on two versions of node; the second one is there twice."""
     sides = [capture(program, folder, name) for name in ("node20-perf-prof", "node24-perf-prof")]
     page = folder / "diff.html"
-    polyperf.run(program, "open", "--self-contained", *sides[0].extra, *sides[1].extra, "-o", page,
-                 sides[0].path, sides[1].path)
+    polyperf.run(program, "diff", "--self-contained", *sides[0].extra, *sides[1].extra, f"--html={page}",
+                 sides[0].path, "--", sides[1].path, sides[1].path)
     before, after = map(shares, sides)
     rows = []
     for name in "alpha work.js:2:15", "beta work.js:3:14", "gamma work.js:4:15":
@@ -125,7 +125,7 @@ def test_difference(program, folder, screens):
         # None of the three is expected to differ by more than noise.
         rows.append([name, f"≈ {'+' if change > 0 else '−'}{abs(change):.2f} pp", f"{before[name]:.2f}%",
                      f"{after[name]:.2f}%"])
-    names = [str(side.path) for side in sides]
+    names = [str(sides[0].path), f"{sides[1].path}, {sides[1].path}"]
     title = " → ".join(name if len(name) <= 60 else name[:59] + "…" for name in names)
     browse(page, screens, {"difference": {"rows": rows, "title": title}})
 

@@ -69,8 +69,8 @@ function update(changed) {
 pp.head = {
   start(theModel) {
     model = theModel;
-    const names = model.meta.sides.map(side => pp.safe(side.name));
-    const title = pp.el('h1', {title: pp.cut(names.join(' → '), 2000)}, names.map(name => pp.cut(name, 80)).join(' → '));
+    const paths = model.meta.sides.map(side => pp.safe(side.name)).join('\n');
+    const title = pp.el('h1', {title: pp.cut(paths, 2000)}, model.titles().map(name => pp.cut(name, 80)).join(' → '));
     parts.summary = pp.el('span', {class: 'summary'});
     parts.chips = pp.el('span', {class: 'chips', role: 'group', 'aria-label': 'Filters'});
     parts.search = pp.el('input', {type: 'search', id: 'search', placeholder: 'Search (regexp)  /', autocomplete: 'off',

@@ -11,7 +11,7 @@ function print(on) {
 
 async function start() {
   const model = new pp.Model(await pp.block('main'));
-  document.title = model.meta.sides.map(side => pp.cut(pp.safe(side.name), 60)).join(' → ') + ' – polyperf';
+  document.title = model.titles().map(title => pp.cut(title, 60)).join(' → ') + ' – polyperf';
   pp.colours.start(model);
   pp.head.start(model);
   pp.views.start(model);

@@ -24,7 +24,7 @@ pp.Model = class Model {
     this.columns = columns;
     this.meta = columns.json('meta');
     this.events = this.meta.events;
-    this.isDiff = this.meta.sides.length > 1;
+    this.isDiff = this.meta.sides.some(side => side.after);
     this.durationNs = Math.max(...this.meta.sides.map(side => Number(BigInt(side.last_ns) - BigInt(side.first_ns))));
     this.strings = new Map();
     this.stackCount = columns.get('stacks.parent').length;
@@ -52,6 +52,15 @@ pp.Model = class Model {
       this.strings.set(id, text);
     }
     return text;
+  }
+
+  /* One recording by its name; those of two sides by the ends of their paths in which they differ. */
+  titles() {
+    const names = [false, true].map(after => this.meta.sides.filter(side => side.after === after)
+      .map(side => pp.safe(side.name)));
+    const base = name => name.replace(/.*\//, '');
+    const isClear = new Set(names.map(list => list.map(base).join())).size === names.length;
+    return names.filter(list => list.length).map(list => list.map(name => isClear ? base(name) : name).join(', '));
   }
 
   name(group) { return pp.safe(this.text(this.groups.name[group])); }

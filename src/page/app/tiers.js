@@ -26,7 +26,7 @@ const kindRows = () => told ? KINDS.map(key => told.kindOf(key)).filter(kind => 
 
 function draw(c, width, height) {
   const bin = series.bin(width);
-  const sides = model.meta.sides.map((_, side) => series.sums(shownThreads(side), bin));
+  const sides = model.titles().map((_, side) => series.sums(shownThreads(side), bin));
   const rows = kindRows();
   const plot = height - AXIS - rows.length * KIND_ROW;
   const each = plot / sides.length;
