@@ -54,12 +54,12 @@ pp.Model = class Model {
     return text;
   }
 
-  /* One recording by its name; those of two sides by the ends of their paths in which they differ. */
+  /* A title for each side: names of files, or whole paths where two sides have files of one name. */
   titles() {
     const names = [false, true].map(after => this.meta.sides.filter(side => side.after === after)
       .map(side => pp.safe(side.name)));
     const base = name => name.replace(/.*\//, '');
-    const isClear = new Set(names.map(list => list.map(base).join())).size === names.length;
+    const isClear = names[0].every(name => names[1].every(other => base(name) !== base(other)));
     return names.filter(list => list.length).map(list => list.map(name => isClear ? base(name) : name).join(', '));
   }
 
