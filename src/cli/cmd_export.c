@@ -164,7 +164,7 @@ static int read_events(const struct export_args *a, struct load *load, struct pr
 	if (!a->format->takes_events)
 		return 0;
 	const int got = load_code_events(load, profile, events);
-	return got == 0 ? profile_falls_take(falls, events) : got;
+	return got == 0 ? profile_falls_take(falls, profile, events) : got;
 }
 
 /* The event to write. Those that are left out are told of. */

@@ -52,7 +52,7 @@ static int write_page(struct load *load, struct reading *reading, const struct p
 					    .most = args->functions };
 	int got = load_code_events(load, &reading->profile, &events);
 	if (got == 0)
-		got = profile_falls_take(reading->falls, &events);
+		got = profile_falls_take(reading->falls, &reading->profile, &events);
 	if (got == 0)
 		got = page_functions_make(&functions);
 	struct page_part *part = got == 0 ? vector_push(&functions.parts) : NULL;

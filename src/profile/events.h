@@ -73,7 +73,7 @@ int profile_events_sort(struct profile_events *events);
  *
  *   struct profile_falls *falls = profile_falls_new();
  *   profile_falls_see(falls, &profile, thread, stack, time_ns);        for each sample
- *   profile_falls_take(falls, &events);                      adds and sorts
+ *   profile_falls_take(falls, &profile, &events);                      adds and sorts
  *   profile_falls_free(falls);
  *
  * Looks at one thread at a time, at the innermost function of a runtime that takes code back, and
@@ -85,7 +85,8 @@ struct profile_falls;
 struct profile_falls *profile_falls_new(void);
 int profile_falls_see(struct profile_falls *falls, const struct profile *p, uint32_t thread,
 		      uint32_t stack, uint64_t time_ns);
-int profile_falls_take(struct profile_falls *falls, struct profile_events *events);
+int profile_falls_take(struct profile_falls *falls, const struct profile *p,
+		       struct profile_events *events);
 void profile_falls_free(struct profile_falls *falls);
 
 #endif

@@ -186,50 +186,120 @@ int profile_falls_see(struct profile_falls *falls, const struct profile *p, uint
 	return 0;
 }
 
-/* One fall may be told of several times: by what was compiled, and by samples of each thread. */
-static bool is_same_fall(const struct profile_event *a, const struct profile_event *b)
+enum { RANKS = 8 };
+
+/* What is known of a function while its events are looked through. */
+struct course {
+	size_t fall;                 /* the last one that was kept: index + 1; 0: none */
+	uint64_t compiled_ns[RANKS]; /* when code of each rank was last compiled; 0: never */
+};
+
+struct joining {
+	const struct profile *profile;
+	struct idmap
+	    course_of; /* by process and function; and by thread, where that has its own code */
+	VECTOR(struct course) courses;
+};
+
+static uint32_t rank_of_event(const struct profile *p, const struct profile_event *event)
 {
-	return a->pid == b->pid && a->name == b->name && a->object == b->object &&
-	       b->earliest_ns < a->time_ns &&
-	       (a->tid == b->tid || !a->tid || !b->tid || !a->is_of_thread);
+	return profile_tier_rank(profile_text(p, event->runtime), profile_text(p, event->tier));
 }
 
-/* `events` are sorted: of one fall the first to be over is kept, with the later begin. */
-static int join_falls(struct profile_events *events)
+static struct course *course_of(struct joining *j, const struct profile_event *event, uint32_t tid)
 {
-	struct idmap last_of = { 0 };
+	const uint64_t key =
+	    hash_mix(hash_mix(((uint64_t)event->pid << 32) | event->name, event->object), tid);
+	uint32_t *slot = idmap_put(&j->course_of, key);
+	if (!slot || (!*slot && !vector_push(&j->courses)))
+		return NULL;
+	if (!*slot)
+		*slot = (uint32_t)j->courses.count;
+	return &j->courses.items[*slot - 1];
+}
+
+static int note_compiled(struct joining *j, const struct profile_event *event)
+{
+	const uint32_t rank = rank_of_event(j->profile, event);
+	struct course *course = rank ? course_of(j, event, 0) : NULL;
+	if (course)
+		course->compiled_ns[rank] = event->time_ns;
+	return rank && !course ? STATUS_NO_MEMORY : 0;
+}
+
+/* Has the function got up again since it fell? Where no compilation of it is known nobody can say.
+ */
+static bool has_climbed(const struct joining *j, const struct course *all,
+			const struct profile_event *fall)
+{
+	bool is_known = false;
+	bool has = false;
+	for (uint32_t rank = 1; rank < RANKS; rank++) {
+		is_known |= all->compiled_ns[rank] != 0;
+		has |= rank > rank_of_event(j->profile, fall) &&
+		       all->compiled_ns[rank] > fall->time_ns;
+	}
+	return has || !is_known;
+}
+
+/* One fall may be seen several times: in what was compiled, and in samples of each thread. What did
+ * not get up again has not fallen again, unless it is lower still.
+ */
+static bool is_same_fall(const struct joining *j, const struct course *all,
+			 const struct profile_event *a, const struct profile_event *b)
+{
+	if (b->earliest_ns < a->time_ns)
+		return true;
+	return !has_climbed(j, all, a) &&
+	       rank_of_event(j->profile, b) >= rank_of_event(j->profile, a);
+}
+
+/* Into the fall that was kept, which was over first; or a course's new one at `index`. */
+static int join_fall(struct joining *j, struct profile_events *events,
+		     const struct profile_event *event, size_t index)
+{
+	/* A pointer is good until the next course is made. */
+	if (!course_of(j, event, 0) || !course_of(j, event, event->is_of_thread ? event->tid : 0))
+		return STATUS_NO_MEMORY;
+	const struct course *all = course_of(j, event, 0);
+	struct course *own = course_of(j, event, event->is_of_thread ? event->tid : 0);
+	struct profile_event *last = own->fall ? &events->items.items[own->fall - 1] : NULL;
+	if (!last || !is_same_fall(j, all, last, event)) {
+		own->fall = index + 1;
+		return 1;
+	}
+	if (event->earliest_ns > last->earliest_ns && event->earliest_ns < last->time_ns)
+		last->earliest_ns = event->earliest_ns;
+	if (!last->tid)
+		last->tid = event->tid;
+	return 0;
+}
+
+/* `events` are sorted. */
+static int join_falls(const struct profile *p, struct profile_events *events)
+{
+	struct joining j = { .profile = p };
 	size_t kept = 0;
 	int got = 0;
-	for (size_t i = 0; got == 0 && i < events->items.count; i++) {
+	for (size_t i = 0; got >= 0 && i < events->items.count; i++) {
 		const struct profile_event event = events->items.items[i];
-		struct profile_event *last = NULL;
-		uint32_t *slot = NULL;
-		if (event.kind == PROFILE_EVENT_FELL_BACK) {
-			slot =
-			    idmap_put(&last_of, hash_mix(((uint64_t)event.pid << 32) | event.name,
-							 event.object));
-			got = slot ? 0 : STATUS_NO_MEMORY;
-		}
-		if (slot && *slot)
-			last = &events->items.items[*slot - 1];
-		if (last && is_same_fall(last, &event)) {
-			if (event.earliest_ns > last->earliest_ns)
-				last->earliest_ns = event.earliest_ns;
-			if (!last->tid)
-				last->tid = event.tid;
-			continue;
-		}
-		events->items.items[kept++] = event;
-		if (slot)
-			*slot = (uint32_t)kept;
+		got = 1;
+		if (event.kind == PROFILE_EVENT_COMPILED)
+			got = note_compiled(&j, &event) < 0 ? STATUS_NO_MEMORY : 1;
+		else if (event.kind == PROFILE_EVENT_FELL_BACK)
+			got = join_fall(&j, events, &event, kept);
+		if (got > 0)
+			events->items.items[kept++] = event;
 	}
-	if (got == 0)
+	if (got >= 0)
 		events->items.count = kept;
-	idmap_clear(&last_of);
-	return got;
+	idmap_clear(&j.course_of);
+	vector_clear(&j.courses);
+	return got < 0 ? got : 0;
 }
 
-int profile_falls_take(struct profile_falls *falls, struct profile_events *events)
+int profile_falls_take(struct profile_falls *falls, const struct profile *p,
+		       struct profile_events *events)
 {
 	for (size_t i = 0; i < falls->found.count; i++) {
 		struct profile_event *slot = vector_push(&events->items);
@@ -239,5 +309,5 @@ int profile_falls_take(struct profile_falls *falls, struct profile_events *event
 	}
 	falls->found.count = 0;
 	const int got = profile_events_sort(events);
-	return got < 0 ? got : join_falls(events);
+	return got < 0 ? got : join_falls(p, events);
 }

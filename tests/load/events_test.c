@@ -45,7 +45,7 @@ static void read_events(const struct recording *r, struct sink *out, struct prof
 	assert_int_equal(load_open(&load, &options, &error), 0);
 	assert_int_equal(load_samples(load, &profile, see, &walk), 0);
 	assert_int_equal(load_code_events(load, &profile, &events), 0);
-	assert_int_equal(profile_falls_take(walk.falls, &events), 0);
+	assert_int_equal(profile_falls_take(walk.falls, &profile, &events), 0);
 	for (size_t i = 0; i < events.items.count; i++)
 		put(out, &profile, &events.items.items[i]);
 	sink_u8(out, 0);
@@ -234,6 +234,34 @@ static void one_fall_is_told_once(void **state)
 		  "6 compiled alpha work.js:2:15 maglev 16\n");
 }
 
+/* A running call goes on in its code for a while after that was given up: no second fall; after it
+ * was compiled anew there is one.
+ */
+static void who_did_not_get_up_did_not_fall_again(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin_tiers(&r, &dump);
+	dump_load(&dump, PID, BASE + 4 * MS, 0x14000, 16, "JS:+alpha" JS);
+	at(&r, 5, (uint64_t[]){ TURBOFAN }, 1);
+	at(&r, 6, (uint64_t[]){ 0x14001 }, 1);
+	dump_load(&dump, PID, BASE + 8 * MS, 0x15000, 16, "JS:*alpha" JS);
+	at(&r, 9, (uint64_t[]){ 0x15001 }, 1);
+	at(&r, 10, (uint64_t[]){ 0x14001 }, 1);
+	at(&r, 11, (uint64_t[]){ IGNITION }, 1);
+	end(&r, &dump);
+	check(&r, "0 compiled alpha work.js:2:15 ignition 16 hit\n"
+		  "0 compiled alpha work.js:2:15 turbofan 16 hit\n"
+		  "0 compiled alpha work.js:2:15 turbofan 16\n"
+		  "0 compiled beta work.js:2:15 ignition 16\n"
+		  "4 compiled alpha work.js:2:15 maglev 16 hit\n"
+		  "4 fell_back alpha work.js:2:15 turbofan>maglev 0 inferred hit\n"
+		  "8 compiled alpha work.js:2:15 turbofan 16 hit\n"
+		  "10 fell_back alpha work.js:2:15 turbofan>maglev 0 inferred hit\n"
+		  "11 fell_back alpha work.js:2:15 maglev>ignition 0 inferred hit\n");
+}
+
 /* HotSpot's tiers are told beside the name; .NET never takes optimised code back. */
 static void other_runtimes(void **state)
 {
@@ -279,6 +307,7 @@ int main(void)
 		cmocka_unit_test(sampled_fall),
 		cmocka_unit_test(no_fall),
 		cmocka_unit_test(one_fall_is_told_once),
+		cmocka_unit_test(who_did_not_get_up_did_not_fall_again),
 		cmocka_unit_test(other_runtimes),
 		cmocka_unit_test(untimed),
 	};

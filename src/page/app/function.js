@@ -86,11 +86,11 @@ function fateList(group) {
     return null;
   const word = e => {
     const {key, text} = told.about.kinds[e.kind];
-    const tier = e.from ? `from ${e.from} to ${e.tier}` : key === 'compiled' && e.tier ? `in ${e.tier}` : e.tier;
+    const tier = e.from ? `${e.from} → ${e.tier}` : key === 'compiled' && e.tier && e.tier !== key ? `in ${e.tier}` : key === 'compiled' ? '' : e.tier;
     return `${text} ${tier}${e.isInferred ? ' (inferred)' : ''}`;
   };
   return pp.el('ol', {class: 'fates', 'aria-label': 'What became of its code', tabindex: '0'},
-    own.slice(0, LISTED).map(e => pp.el('li', {class: told.about.kinds[e.kind].key}, pp.el('span', {class: 'time'}, pp.format.ns(e.time)), ' ', word(e))),
+    own.slice(0, LISTED).map(e => pp.el('li', {class: told.about.kinds[e.kind].key, title: word(e)}, pp.el('span', {class: 'time'}, pp.format.ns(e.time)), ' ', word(e))),
     own.length > LISTED && pp.el('li', {}, `${pp.format.count(own.length - LISTED)} more`));
 }
 

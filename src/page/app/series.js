@@ -12,13 +12,16 @@
 
 const SAMPLES_A_BIN = 6; /* of the busiest thread: fewer look like noise */
 const BINS_LEAST = 120;
+const KEPT = 100; /* sums that are kept */
 
 class Series {
   constructor(model) {
     this.model = model;
     this.levels = model.meta.levels;
     this.levelOf = this.findLevels();
-    this.byThread = new Map(); /* by event */
+    this.byThread = new Map(); /* by event, as the next */
+    this.totalsOf = new Map();
+    this.known = new Map(); /* sums, by what they are of */
   }
 
   findLevels() {
@@ -62,6 +65,13 @@ class Series {
 
   /* [{n, w}] by thread. */
   totals() {
+    const event = pp.state.get('event');
+    if (!this.totalsOf.has(event))
+      this.totalsOf.set(event, this.sumThreads());
+    return this.totalsOf.get(event);
+  }
+
+  sumThreads() {
     const [count, weight] = ['count', 'weight'].map(name => this.model.columns.get('rows.' + name));
     return this.model.threads.map(({id}) => {
       const total = {n: 0, w: 0};
@@ -84,6 +94,15 @@ class Series {
   }
 
   sums(threads, bin) {
+    const key = [pp.state.get('event'), bin, ...threads].join();
+    if (this.known.size > KEPT)
+      this.known.clear();
+    if (!this.known.has(key))
+      this.known.set(key, this.sum(threads, bin));
+    return this.known.get(key);
+  }
+
+  sum(threads, bin) {
     const [bucket, stack, weight] = ['bucket', 'stack', 'weight'].map(name => this.model.columns.get('rows.' + name));
     const bins = Math.ceil(this.model.bucketCount / bin);
     const of = this.levels.map(() => new Float64Array(bins));

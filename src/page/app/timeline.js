@@ -14,7 +14,6 @@ let brush = null;
 let picture = null;
 let axis = null;
 let lanes = [];        /* that are there: {title, detail, threads, n, w, depth, process} */
-let sums = new Map();  /* by lane's key */
 let bin = 1;
 let events = null;     /* columns of the code events, once they are there */
 const unfolded = new Set();
@@ -66,12 +65,7 @@ function findLanes() {
   });
 }
 
-function laneSums(lane) {
-  const key = laneKey(lane);
-  if (!sums.has(key))
-    sums.set(key, series.sums(lane.threads, bin));
-  return sums.get(key);
-}
+const laneSums = lane => series.sums(lane.threads, bin);
 
 /* Which lanes can be seen. */
 function visible() {
@@ -233,10 +227,7 @@ function point(event) {
 }
 
 function rescale() {
-  const wanted = series.bin(parts.plot.clientWidth || 1000);
-  if (wanted !== bin)
-    sums = new Map();
-  bin = wanted;
+  bin = series.bin(parts.plot.clientWidth || 1000);
 }
 
 pp.views.register({
@@ -277,8 +268,6 @@ pp.views.register({
   },
 
   update(changed) {
-    if (changed.has('event'))
-      sums = new Map();
     rescale();
     brush.update();
     tell();
