@@ -1,6 +1,6 @@
 /* Chrome's trace events, in JSON: the stacks of each thread over time, as complete events
  * ("ph":"X"), which chrome://tracing, DevTools, Perfetto, speedscope and the Firefox Profiler show;
- * and what became of code, as instant events. Times are microseconds of the recording's clock.
+ * and what became of code, as instant events. Times are of the recording's clock.
  *
  * The format: "Trace Event Format",
  * docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
@@ -16,13 +16,11 @@
 #include "profile/events.h"
 #include "profile/level.h"
 
-enum { DELTA_BUCKETS = 64, US = 1000 };
+enum { DELTA_BUCKETS = 64, US = 1000, GRAIN_NS = 125 };
 
 /* A call that is not over yet. */
 struct span {
 	uint64_t start_ns;
-	uint64_t samples;
-	uint64_t self;
 	uint32_t frame; /* of its first sample */
 };
 
@@ -44,7 +42,9 @@ static const struct profile_thread *thread_of(const struct trace *trace, uint32_
 	return &trace->view->profile->threads.items[thread];
 }
 
-/* "12.345": microseconds. */
+/* "12.375": microseconds, by eighths. Those are exact in floating point, and sums of them: readers
+ * add start and duration, and drop calls that seem to end after what called them.
+ */
 static void put_us(struct sink *out, uint64_t time_ns)
 {
 	const uint64_t rest = time_ns % US;
@@ -55,15 +55,27 @@ static void put_us(struct sink *out, uint64_t time_ns)
 	sink_u8(out, (uint8_t)('0' + rest % 10));
 }
 
-/* ,"key":"text" */
-static void put_member(const struct trace *trace, const char *key, uint32_t string)
+static uint64_t in_grains(uint64_t time_ns)
+{
+	return time_ns - time_ns % GRAIN_NS;
+}
+
+/* "key": */
+static void put_key(struct sink *out, bool *is_later, const char *key)
+{
+	json_next(out, is_later);
+	sink_u8(out, '"');
+	sink_text(out, key);
+	sink_text(out, "\":");
+}
+
+/* "key":"text", where there is a text. */
+static void put_member(const struct trace *trace, bool *is_later, const char *key, uint32_t string)
 {
 	struct sink *out = &trace->out->sink;
 	if (!string)
 		return;
-	sink_text(out, ",\"");
-	sink_text(out, key);
-	sink_text(out, "\":");
+	put_key(out, is_later, key);
 	json_string(out, intern_get_bytes(&trace->view->profile->strings, string));
 }
 
@@ -87,46 +99,57 @@ static void put_head(struct trace *trace, const char *phase, struct bytes name, 
 	put_number(out, ",\"tid\":", tid);
 }
 
-static void put_source(const struct trace *trace, const struct profile_frame *frame)
+static void put_source(const struct trace *trace, bool *is_later, const struct profile_frame *frame)
 {
 	struct sink *out = &trace->out->sink;
 	if (!frame->file)
 		return;
-	sink_text(out, ",\"source\":\"");
+	put_key(out, is_later, "source");
+	sink_u8(out, '"');
 	escape_json(out, intern_get_bytes(&trace->view->profile->strings, frame->file));
 	if (frame->line)
 		put_number(out, ":", frame->line);
 	sink_u8(out, '"');
 }
 
+/* Nothing that differs from call to call: speedscope takes events of other args for another
+ * function.
+ */
+static void put_args(const struct trace *trace, const struct profile_frame *frame)
+{
+	struct sink *out = &trace->out->sink;
+	const struct profile_function *function = export_function(trace->view->profile, frame);
+	bool is_later = false;
+	put_source(trace, &is_later, frame);
+	put_member(trace, &is_later, "tier", function->tier);
+	put_member(trace, &is_later, "runtime", function->runtime);
+	put_member(trace, &is_later, "object", function->object);
+	if (frame->inlined_into) {
+		put_key(out, &is_later, "inlined");
+		sink_text(out, "true");
+	}
+	if (frame->trust == PROFILE_EXACT)
+		return;
+	put_key(out, &is_later, "trust");
+	json_text(out, profile_trust_name((enum profile_trust)frame->trust));
+	put_member(trace, &is_later, "reason", frame->reason);
+}
+
 static void put_span(struct trace *trace, const struct span *span)
 {
 	const struct profile *profile = trace->view->profile;
 	const struct profile_frame *frame = &profile->frames.items[span->frame];
-	const struct profile_function *function = export_function(profile, frame);
 	const struct profile_thread *thread = thread_of(trace, trace->thread);
 	struct sink *out = &trace->out->sink;
 	put_head(trace, "X", export_name(profile, frame), thread->pid, thread->tid);
 	sink_text(out, ",\"cat\":\"");
 	sink_text(out, profile_level_key(profile_function_level(profile, frame->function)));
 	sink_text(out, "\",\"ts\":");
-	put_us(out, span->start_ns);
+	put_us(out, in_grains(span->start_ns));
 	sink_text(out, ",\"dur\":");
-	put_us(out, trace->last_ns - span->start_ns);
-	put_number(out, ",\"args\":{\"samples\":", span->samples);
-	put_number(out, ",\"self\":", span->self);
-	put_source(trace, frame);
-	put_member(trace, "tier", function->tier);
-	put_member(trace, "runtime", function->runtime);
-	put_member(trace, "object", function->object);
-	if (frame->inlined_into)
-		sink_text(out, ",\"inlined\":true");
-	if (frame->trust != PROFILE_EXACT) {
-		sink_text(out, ",\"trust\":\"");
-		sink_text(out, profile_trust_name((enum profile_trust)frame->trust));
-		sink_u8(out, '"');
-		put_member(trace, "reason", frame->reason);
-	}
+	put_us(out, in_grains(trace->last_ns) - in_grains(span->start_ns));
+	sink_text(out, ",\"args\":{");
+	put_args(trace, frame);
 	sink_text(out, "}}");
 }
 
@@ -161,7 +184,7 @@ static int go_on(struct trace *trace, const struct profile_stack *stack, uint64_
 	while (
 	    depth < trace->open.count && depth < stack->depth &&
 	    is_same_call(profile, trace->open.items[depth].frame, frames[stack->depth - 1 - depth]))
-		trace->open.items[depth++].samples++;
+		depth++;
 	const int got = end_spans(trace, depth);
 	if (got < 0)
 		return got;
@@ -170,11 +193,8 @@ static int go_on(struct trace *trace, const struct profile_stack *stack, uint64_
 		if (!span)
 			return STATUS_NO_MEMORY;
 		*span = (struct span){ .start_ns = start_ns,
-				       .samples = 1,
 				       .frame = frames[stack->depth - 1 - depth] };
 	}
-	if (depth)
-		trace->open.items[depth - 1].self++;
 	return 0;
 }
 
@@ -306,16 +326,22 @@ static void put_event(struct trace *trace, const struct profile_event *event)
 	put_head(trace, "i", sink_bytes(&name), event->pid, event->tid ? event->tid : event->pid);
 	sink_clear(&name);
 	sink_printf(out, ",\"cat\":\"code\",\"s\":\"%c\",\"ts\":", event->tid ? 't' : 'p');
-	put_us(out, event->time_ns);
-	sink_text(out, ",\"args\":{\"kind\":");
+	put_us(out, in_grains(event->time_ns));
+	sink_text(out, ",\"args\":{");
+	bool is_later = false;
+	put_key(out, &is_later, "kind");
 	json_text(out, profile_event_key((enum profile_event_kind)event->kind));
-	put_member(trace, "tier", event->tier);
-	put_member(trace, "from", event->from_tier);
-	put_member(trace, "runtime", event->runtime);
-	if (event->size_bytes)
-		put_number(out, ",\"bytes\":", event->size_bytes);
-	if (event->is_inferred)
-		sink_text(out, ",\"inferred\":true");
+	put_member(trace, &is_later, "tier", event->tier);
+	put_member(trace, &is_later, "from", event->from_tier);
+	put_member(trace, &is_later, "runtime", event->runtime);
+	if (event->size_bytes) {
+		put_key(out, &is_later, "bytes");
+		json_number(out, event->size_bytes);
+	}
+	if (event->is_inferred) {
+		put_key(out, &is_later, "inferred");
+		sink_text(out, "true");
+	}
 	sink_text(out, "}}");
 }
 
