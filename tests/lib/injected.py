@@ -132,8 +132,9 @@ def judge(truth, sample, depth, mapping, frames):
     if name is None and ours.name == stock.UNKNOWN:
         dead = {shown(name) for name in process.names_ever(address)}
         return "the code was overwritten" if shown(theirs.name) in dead else None
-    # The symbol of a mapped file may stand where only the map, which has no times, has one.
-    if (process.find_load(address, sample.time) is None and is_file(mapping)
+    # The symbol of a mapped file may stand where only the map, which has no times, has one; or
+    # where a dump's code begins at a return address: the byte before is the file's.
+    if (process.find_load(address - (depth > 0), sample.time) is None and is_file(mapping)
             and not stock.is_image(ours.dso) and ours.offset is not None):
         return "a symbol of the file"
     return None

@@ -168,7 +168,7 @@ def hidden(place, language):
     program = place.root / "innocent"
     shutil.copy(path_of(language), program)
     script = place.root / "start"
-    seconds = 4
+    seconds = 6
     script.write_text(f"#!/bin/sh\nsleep 0.3\n{program} {PROGRAMS}/callers.{SUFFIXES[language]} {seconds}\n")
     script.chmod(0o755)
     return script
