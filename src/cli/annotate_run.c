@@ -5,11 +5,10 @@
 #include "cli/annotate_inputs.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/output_file.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
-#include "os/file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -96,23 +95,6 @@ static bool has_version(const struct annotate_args *a, const struct annotate *do
 	return false;
 }
 
-static int write_file(const char *path, const struct sink *out)
-{
-	struct os_output file;
-	int got = os_output_open(&file, path);
-	if (got == 0) {
-		got = os_output_write(&file, out->data, out->size);
-		if (got == 0)
-			got = os_output_commit(&file);
-		const int why = errno;
-		os_output_abandon(&file);
-		errno = why;
-	}
-	if (got < 0)
-		message_file(path, got);
-	return got;
-}
-
 static int put(const struct annotate_args *a, const struct annotate *doc)
 {
 	struct sink out = { 0 };
@@ -130,7 +112,7 @@ static int put(const struct annotate_args *a, const struct annotate *doc)
 	if (got < 0)
 		message_error("%s", status_text(got));
 	else if (a->output)
-		got = write_file(a->output, &out);
+		got = output_file_put(a->output, &out);
 	else
 		fwrite(out.data, 1, out.size, stdout);
 	sink_clear(&out);

@@ -4,15 +4,14 @@
 #include "cli/export_about.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
+#include "cli/output_file.h"
 #include "cli/page_functions.h"
 #include "cli/page_run.h"
 #include "export/export.h"
 #include "export/samples.h"
 #include "load/events.h"
-#include "os/file.h"
+#include "os/stream.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -196,37 +195,25 @@ static int choose_event(const struct export_args *a, const struct profile *profi
 	return 0;
 }
 
-static int write_stdout(void *context, const void *data, size_t size)
+static int write_piece(void *context, const void *data, size_t size)
 {
-	(void)context;
-	return fwrite(data, 1, size, stdout) == size ? 0 : STATUS_IO;
-}
-
-static int write_file(void *context, const void *data, size_t size)
-{
-	return os_output_write(context, data, size);
+	return os_stream_write(context, data, size);
 }
 
 static int write_output(const struct export_args *a, const struct export_view *view)
 {
-	struct export_out out = { .write = write_stdout };
-	struct os_output file = { .fd = -1 };
-	const bool is_file = a->output && strcmp(a->output, "-") != 0;
-	int got = is_file ? os_output_open(&file, a->output) : 0;
-	if (is_file)
-		out = (struct export_out){ .write = write_file, .context = &file };
+	const char *path = a->output ? a->output : "-";
+	struct os_stream stream;
+	struct export_out out = { .write = write_piece, .context = &stream };
+	int got = os_stream_open(&stream, path);
 	if (got == 0)
 		got = export_run(a->format, &out, view);
-	if (got == 0 && is_file)
-		got = os_output_commit(&file);
-	else if (got == 0 && fflush(stdout) != 0)
-		got = STATUS_IO;
-	const int why = errno;
+	if (got == 0)
+		got = os_stream_commit(&stream);
 	export_out_clear(&out);
-	os_output_abandon(&file);
-	errno = why;
+	os_stream_abandon(&stream);
 	if (got < 0)
-		message_file(is_file ? a->output : "standard output", got);
+		message_file(output_file_name(path), got);
 	return got;
 }
 

@@ -3,13 +3,12 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/output_file.h"
 #include "cli/page_functions.h"
 #include "load/events.h"
-#include "os/file.h"
 #include "page/events.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <string.h>
 
 /* A recording while it is read. */
 struct reading {
@@ -95,33 +94,13 @@ int page_run_make(const struct page_args *args, struct sink *out)
 	return got < 0 ? EXIT_INPUT : EXIT_OK;
 }
 
-static int write_file(const struct sink *page, const char *path)
-{
-	struct os_output file = { .fd = -1 };
-	int got = os_output_open(&file, path);
-	if (got == 0)
-		got = os_output_write(&file, page->data, page->size);
-	if (got == 0)
-		got = os_output_commit(&file);
-	const int why = errno;
-	os_output_abandon(&file);
-	errno = why;
-	return got;
-}
-
 int page_run_write(const struct sink *page, const char *path)
 {
-	const bool is_stdout = strcmp(path, "-") == 0;
-	int got = 0;
-	if (!is_stdout)
-		got = write_file(page, path);
-	else if (fwrite(page->data, 1, page->size, stdout) != page->size || fflush(stdout) != 0)
-		got = STATUS_IO;
-	if (got < 0)
-		message_file(is_stdout ? "standard output" : path, got);
-	else if (!is_stdout)
+	if (output_file_put(path, page) < 0)
+		return EXIT_INPUT;
+	if (strcmp(path, "-") != 0)
 		message_note("%s: open it in a browser", path);
-	return got < 0 ? EXIT_INPUT : EXIT_OK;
+	return EXIT_OK;
 }
 
 int page_run(const struct page_args *args, const char *path)

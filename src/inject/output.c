@@ -3,11 +3,11 @@
 #include "base/status.h"
 #include "format/perfdata/features.h"
 #include "format/perfdata/records.h"
+#include "os/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -221,31 +221,14 @@ void inject_output_build_id(struct inject_output *out, uint16_t misc, int32_t pi
 	perfdata_put_build_id(&out->buffer, misc, pid, build_id, path);
 }
 
-/* A rename would put a file where a FIFO or a device was, or in place of /dev/stdout.
- * Returns 1 if what is there is to be written to, 0 if a file is to be made, or STATUS_IO.
- */
-static int look_at_target(const char *path)
-{
-	struct stat target;
-	if (strcmp(path, "-") == 0)
-		return 1;
-	const bool is_named_fd = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-	if (stat(path, &target) != 0 || (S_ISREG(target.st_mode) && !is_named_fd))
-		return 0;
-	if (!S_ISDIR(target.st_mode))
-		return 1;
-	errno = EISDIR;
-	return STATUS_IO;
-}
-
 bool inject_output_is_pipe(const char *path)
 {
-	return look_at_target(path) > 0;
+	return os_stream_is_direct(path) > 0;
 }
 
 static int open_target(struct inject_output *out, const char *path)
 {
-	const int special = look_at_target(path);
+	const int special = os_stream_is_direct(path);
 	if (special < 0)
 		return special;
 	if (!special)

@@ -1,11 +1,11 @@
 #include "record/data_file.h"
 
 #include "base/status.h"
+#include "os/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,21 +17,13 @@ static void fail(struct data_file *file, int status)
 	}
 }
 
-/* A rename would put a file where a device or a pipe was, or in place of /dev/stdout. What cannot
- * be written later is refused now, before anything was recorded. Returns 1 if it is special, 0, or
- * STATUS_IO.
- */
+/* What cannot be written later is refused now, before anything was recorded. */
 static int look_at_target(const char *path)
 {
-	struct stat target;
-	if (strcmp(path, "-") == 0)
-		return 1;
-	const bool is_named_fd = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-	if (stat(path, &target) != 0 || (S_ISREG(target.st_mode) && !is_named_fd))
-		return 0;
-	if (S_ISDIR(target.st_mode))
-		errno = EISDIR;
-	return !S_ISDIR(target.st_mode) && access(path, W_OK) == 0 ? 1 : STATUS_IO;
+	const int direct = os_stream_is_direct(path);
+	if (direct <= 0 || strcmp(path, "-") == 0)
+		return direct;
+	return access(path, W_OK) == 0 ? 1 : STATUS_IO;
 }
 
 static int open_spool(struct os_output *output)

@@ -1,0 +1,135 @@
+/* Where results go: files are replaced as a whole, what is no file is written to as it stands. */
+#include "os/stream.h"
+#include "test.h"
+
+#include "base/status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/polyperf-stream.XXXXXX";
+
+static const char *path_of(const char *name)
+{
+	static char path[256];
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	(void)unlink(path_of("file"));
+	(void)unlink(path_of("link"));
+	(void)unlink(path_of("pipe"));
+	return rmdir(folder);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+	char read_back[64] = "";
+	FILE *file = fopen(path, "r");
+	assert_non_null(file);
+	const size_t size = fread(read_back, 1, sizeof(read_back) - 1, file);
+	(void)fclose(file);
+	assert_int_equal(size, strlen(text));
+	assert_string_equal(read_back, text);
+}
+
+static int put(const char *path, const char *text, bool commits)
+{
+	struct os_stream out;
+	int got = os_stream_open(&out, path);
+	if (got == 0)
+		got = os_stream_write(&out, text, strlen(text));
+	if (got == 0 && commits)
+		got = os_stream_commit(&out);
+	os_stream_abandon(&out);
+	return got;
+}
+
+static void a_file_is_old_or_new(void **state)
+{
+	(void)state;
+	assert_int_equal(put(path_of("file"), "old", true), 0);
+	assert_int_equal(put(path_of("file"), "new, and more", false), 0);
+	assert_holds(path_of("file"), "old");
+	assert_int_equal(put(path_of("file"), "new", true), 0);
+	assert_holds(path_of("file"), "new");
+}
+
+static void the_umask_says_who_reads(void **state)
+{
+	(void)state;
+	const mode_t before = umask(027);
+	struct stat made;
+	assert_int_equal(put(path_of("file"), "x", true), 0);
+	(void)umask(before);
+	assert_int_equal(stat(path_of("file"), &made), 0);
+	assert_int_equal(made.st_mode & 0777, 0640);
+}
+
+static void a_pipe_stays_a_pipe(void **state)
+{
+	(void)state;
+	char got[8] = "";
+	struct stat there;
+	assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+	const int reader = open(path_of("pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	assert_int_equal(put(path_of("pipe"), "abc", true), 0);
+	assert_int_equal(read(reader, got, sizeof(got)), 3);
+	assert_string_equal(got, "abc");
+	(void)close(reader);
+	assert_int_equal(stat(path_of("pipe"), &there), 0);
+	assert_true(S_ISFIFO(there.st_mode));
+}
+
+/* As /dev/stdout does, the name leads to a descriptor; the file behind it stays where it is. */
+static void names_of_descriptors_are_not_replaced(void **state)
+{
+	(void)state;
+	assert_int_equal(os_stream_is_direct("/dev/null"), 1);
+	assert_int_equal(os_stream_is_direct("/proc/self/fd/0"), 1);
+	assert_int_equal(os_stream_is_direct("-"), 1);
+	assert_int_equal(os_stream_is_direct(path_of("none")), 0);
+	assert_int_equal(put("/dev/null", "x", true), 0);
+	struct stat null;
+	assert_int_equal(stat("/dev/null", &null), 0);
+	assert_true(S_ISCHR(null.st_mode));
+}
+
+static void a_directory_is_refused(void **state)
+{
+	(void)state;
+	errno = 0;
+	assert_int_equal(put(folder, "x", true), STATUS_IO);
+	assert_int_equal(errno, EISDIR);
+	assert_int_equal(put(path_of("none/file"), "x", true), STATUS_IO);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(put("/dev/full", "x", true), STATUS_IO);
+	assert_int_equal(errno, ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_old_or_new),
+		cmocka_unit_test(the_umask_says_who_reads),
+		cmocka_unit_test(a_pipe_stays_a_pipe),
+		cmocka_unit_test(names_of_descriptors_are_not_replaced),
+		cmocka_unit_test(a_directory_is_refused),
+	};
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
