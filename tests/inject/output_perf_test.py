@@ -32,7 +32,7 @@ THERE_AND_BACK = ("events", "tracepoint", "polyperf")
 # What must differ: where things lie, when the file was made, and a hint that perf chooses by chance.
 OF_THE_FILE = re.compile(r"^# (captured on|data offset|data size|feat offset|compressed) |^# \(Tip")
 # Programs of the whole machine: they may be more than a pipe's records of features can hold.
-OF_THE_MACHINE = re.compile(r"^# (bpf_prog_info|btf info) ")
+OF_THE_MACHINE = re.compile(r"^# (bpf_prog_info|btf info|\tsub_prog) |(?<=\s)BPF_(PROG_INFO|BTF) ")
 # Perf shows these alike for a file and a pipe. It finds no offsets into symbols in a pipe.
 FIELDS = ["-F", "comm,pid,tid,time,event,period,ip,sym,dso"]
 
@@ -101,8 +101,8 @@ def compare(name, original, copied, was_in_pipe=False):
     for view in views:
         before, after = original.lines(*view), copied.lines(*view)
         if was_in_pipe:
-            before, after = ([line for line in lines if not OF_THE_MACHINE.match(line)]
-                             for lines in (before, after))
+            before, after = ([OF_THE_MACHINE.sub("", line) for line in lines
+                              if not OF_THE_MACHINE.match(line)] for lines in (before, after))
         if view[0] == "script" and len(before) < 20:
             faults.append(f"{name}: perf {' '.join(view)} shows next to nothing: {before}")
         if before != after:
