@@ -24,6 +24,7 @@ import readers
 CAPTURES = {
     "pprof": ("java17-jvmti", "ebpf", "py3.13-jitdump-dwarf", "node20-perf-basic"),
     "jfr": ("java17-jvmti", "ebpf"),  # it takes some seconds to read one
+    "otlp": ("java17-jvmti", "ebpf", "node20-perf-basic"),
 }
 HEAD = re.compile(r"(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s*(\d+)\s*$")
 FRAME = re.compile(r"\t\s*([0-9a-f]+) (.*?)( \(inlined\))?$")
@@ -68,7 +69,7 @@ def counts_of(samples):
 
 
 def compare(what, got, wanted):
-    faults = [f"{what}: {got.get(key)} and not {wanted.get(key)} of {str(key)[:600]}"
+    faults = [f"{what}: {got.get(key)} and not {wanted.get(key)} of {key}"[:1000]
               for key in got.keys() | wanted.keys() if got.get(key) != wanted.get(key)]
     if faults:
         polyperf.fail(*faults[:5], f"{what}: {len(faults)} differ of {len(wanted)}")
@@ -297,8 +298,38 @@ def hostile_jfr(write_fixture, place):
         polyperf.fail(f"remarks {remarks}")
 
 
-CHECKS = {"pprof": (check_pprof, hostile_pprof), "jfr": (check_jfr, hostile_jfr)}
-NEEDS = {"pprof": "pprof", "jfr": "jfr"}
+def read_otlp(path):
+    """Samples by pid, tid, event, weight, frames, and the times of each."""
+    schema = TESTS.parent / "src" / "export" / "otlp.proto"
+    found = collections.defaultdict(list)
+    for sample in json.loads(readers.node("otlp.cjs", schema, path)):
+        frames = tuple(map(tuple, sample["frames"]))
+        key = sample["pid"], sample["tid"], sample["event"], sample["period"], frames
+        found[key].append(int(sample["time_ns"]))
+    return {key: sorted(times) for key, times in found.items()}
+
+
+def check_otlp(program, recording, samples):
+    path = recording.with_suffix(".otlp")
+    polyperf.run(program, "export", "--experimental", "-i", recording, "-o", path)
+    got, wanted = read_otlp(path), collections.defaultdict(list)
+    first = min(min(times) for times in got.values())
+    for sample in samples:
+        key = sample.pid, sample.tid, 0, sample.period, without_addresses(sample.frames)
+        wanted[key].append(first + sample.time_ns - samples[0].time_ns)
+    compare("otlp", got, {key: sorted(times) for key, times in wanted.items()})
+
+
+def hostile_otlp(write_fixture, place):
+    path = place / "fixture.otlp"
+    write_fixture_to(write_fixture, "otlp", "all", path)
+    wanted = collections.Counter(fixture_samples(write_fixture))
+    compare("hostile names", {key: len(times) for key, times in read_otlp(path).items()}, wanted)
+
+
+CHECKS = {"pprof": (check_pprof, hostile_pprof), "jfr": (check_jfr, hostile_jfr),
+          "otlp": (check_otlp, hostile_otlp)}
+NEEDS = {"pprof": "pprof", "jfr": "jfr", "otlp": "node"}
 
 
 def test(program, write_fixture, format):
