@@ -285,6 +285,7 @@ const struct command cmd_export = {
 	    "  .svg                a flame graph for browsers, with zoom and search\n"
 	    "  .pb.gz .pprof       functions, lines, addresses and mappings, for pprof\n"
 	    "  .jfr                samples in the order of time, for jfr, JDK Mission Control\n"
+	    "  .otlp               OpenTelemetry's profiles, v1development: --experimental\n"
 	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n"
 	    "  .trace.json         calls over time, for DevTools, Perfetto, speedscope\n"
 	    "  .callgrind          functions, lines and calls, for KCachegrind\n"

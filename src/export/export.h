@@ -24,7 +24,15 @@ struct export_samples;
 /* In the order in which help lists them. */
 #define EXPORT_FORMAT_LIST(X) \
 	X(folded)             \
-	X(svg) X(html) X(pprof) X(otlp) X(jfr) X(speedscope) X(firefox) X(chrome) X(callgrind)
+	X(svg)                \
+	X(html)               \
+	X(pprof)              \
+	X(otlp)               \
+	X(jfr)                \
+	X(speedscope)         \
+	X(firefox)            \
+	X(chrome)             \
+	X(callgrind)
 
 struct export_options {
 	const char *title; /* "": none */
