@@ -1,4 +1,4 @@
-/* Formats that are text, without memory: each allocation fails once. */
+/* Formats without memory: each allocation fails once. */
 #include "export/fixture.h"
 #include "failing_memory.h"
 #include "test.h"
@@ -66,6 +66,18 @@ static void callgrind(void **state)
 	fails_at_each(&export_callgrind, &plain);
 }
 
+static void speedscope(void **state)
+{
+	(void)state;
+	fails_at_each(&export_speedscope, &plain);
+}
+
+static void firefox(void **state)
+{
+	(void)state;
+	fails_at_each(&export_firefox, &plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -73,6 +85,8 @@ int main(void)
 		cmocka_unit_test(svg),
 		cmocka_unit_test(chrome),
 		cmocka_unit_test(callgrind),
+		cmocka_unit_test(speedscope),
+		cmocka_unit_test(firefox),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
