@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/pager.h"
+#include "cli/progress.h"
 #include "lint/lint.h"
 #include "os/file.h"
 
@@ -149,7 +150,8 @@ static void print_findings(const struct lint_options *o, const char *name, const
 /* Returns the exit status that these bytes ask for. */
 static int lint_bytes(const struct lint_options *o, const char *name, struct bytes bytes)
 {
-	struct lint lint = { .limit = o->is_quiet ? 1 : o->limit };
+	struct lint lint = { .progress = o->is_quiet ? NULL : progress_bar(),
+			     .limit = o->is_quiet ? 1 : o->limit };
 	const int got = lint_file(&lint, bytes);
 	int status = EXIT_UNREADABLE;
 	if (got == STATUS_NOT_FORMAT) {

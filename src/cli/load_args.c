@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "cli/message.h"
 #include "cli/parse.h"
+#include "cli/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,7 @@ struct load *load_args_open(struct load_args *args)
 	options->tids = args->tids.items;
 	options->tid_count = args->tids.count;
 	options->inlines = !args->no_inline;
+	options->progress = progress_bar();
 	const char *servers = getenv("DEBUGINFOD_URLS");
 	options->fetches_debug = servers && *servers;
 

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/sink.h"
 #include "base/status.h"
+#include "cli/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,6 +19,11 @@ void message_quiet(void)
 	is_quiet = true;
 }
 
+bool message_is_quiet(void)
+{
+	return is_quiet;
+}
+
 /* The line is built first and written in one call, so that threads and children
  * that share standard error do not mix theirs into it.
  */
@@ -31,6 +37,7 @@ __attribute__((format(printf, 2, 0))) static void say(const char *start, const c
 	sink_text(&line, start);
 	escape_terminal(&line, (struct bytes){ (const uint8_t *)text, size });
 	sink_text(&line, "\n");
+	progress_erase();
 	fflush(stdout);
 	if (!sink_failed(&line))
 		fwrite(line.data, 1, line.size, stderr);

@@ -11,6 +11,7 @@
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* "polyperf: ..." */
@@ -31,7 +32,8 @@ void message_file_at(const char *path, uint64_t offset, const char *reason);
 /* "  try: COMMAND", under the message of a refusal: the command that lifts it. */
 void message_try(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Silences message_note(). */
+/* Silences message_note(), and the bar of progress.h. */
 void message_quiet(void);
+bool message_is_quiet(void);
 
 #endif

@@ -1,5 +1,7 @@
 #include "cli/pager.h"
 
+#include "cli/progress.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -63,6 +65,7 @@ static _Noreturn void run_pager(const char *command, int input)
 
 void pager_start(void)
 {
+	progress_stop_for_output();
 	const char *command = pager_command();
 	if (is_disabled || pager_pid || !command[0] || !isatty(STDOUT_FILENO))
 		return;

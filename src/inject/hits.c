@@ -53,7 +53,7 @@ int hits_find(struct load *load, hit_marks *hits)
 	int got = search.known ? 0 : STATUS_NO_MEMORY;
 	load_find_methods(load, true);
 	perfdata_rewind(perf);
-	while (got == 0 && perfdata_next(perf, &record) > 0)
+	while (got == 0 && load_next(load, &record, "code in use") > 0)
 		if (record.type == PERFDATA_SAMPLE &&
 		    perfdata_decode_sample(perf, &record, &sample) == 0)
 			got = addresses_walk(load, &record, &sample, look_up, &search);

@@ -204,7 +204,7 @@ static int take_mappings(struct build *build)
 	struct perfdata_mmap map;
 	int got = 0;
 	perfdata_rewind(perf);
-	while (got == 0 && perfdata_next(perf, &record) > 0)
+	while (got == 0 && load_next(build->load, &record, "mappings") > 0)
 		if ((record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2) &&
 		    perfdata_decode_mmap(perf, &record, &map) == 0)
 			got = take_mapping(build, &map);

@@ -83,7 +83,7 @@ static int see_all(struct interpreted *interpreted)
 	struct order *order = order_new(perf, see, interpreted);
 	int got = order ? 0 : STATUS_NO_MEMORY;
 	merged_rewind(load);
-	while (got == 0 && perfdata_next(perf, &record) > 0) {
+	while (got == 0 && load_next(load, &record, "interpreters") > 0) {
 		if (record.type == PERFDATA_FINISHED_ROUND)
 			got = order_round(order);
 		else if (record.type == PERFDATA_SAMPLE)
@@ -142,7 +142,7 @@ static int find_place(struct load *load, uint64_t *place_avma)
 	struct load_code code;
 	uint32_t taken = 0;
 	perfdata_rewind(perf);
-	while (perfdata_next(perf, &record) > 0)
+	while (load_next(load, &record, "interpreters") > 0)
 		if ((record.type == PERFDATA_MMAP || record.type == PERFDATA_MMAP2) &&
 		    perfdata_decode_mmap(perf, &record, &map) == 0 && !map.is_kernel)
 			take_places(&taken, map.start_avma, map.size);

@@ -184,7 +184,7 @@ static int walk(struct replay *replay)
 	struct order *order = order_new(replay->perf, take, replay);
 	int got = order ? 0 : STATUS_NO_MEMORY;
 	perfdata_rewind(replay->perf);
-	while (got == 0 && perfdata_next(replay->perf, &record) > 0) {
+	while (got == 0 && load_next(load, &record, "writing") > 0) {
 		const enum inject_omission omission =
 		    inject_output_omission(replay->perf, record.type);
 		if (record.type == PERFDATA_FINISHED_ROUND)

@@ -311,8 +311,11 @@ int lint_jitdump(struct lint *lint, struct bytes file)
 	check_header(&walk);
 	lint_lines_begin(&walk.lines, lint, file);
 	struct jitdump_record record;
-	while (jitdump_reader_next(&walk.reader, &record) > 0)
+	while (jitdump_reader_next(&walk.reader, &record) > 0) {
+		progress_at(lint->progress, "records", record.offset, file.size);
 		check_record(&walk, &record);
+	}
+	progress_done(lint->progress, "records", file.size);
 	check_end(&walk);
 	put_contents(&walk);
 	vector_clear(&walk.loads);

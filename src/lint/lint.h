@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/progress.h"
 #include "base/sink.h"
 #include "base/vector.h"
 #include "lint/kinds.h"
@@ -44,6 +45,7 @@ struct lint_finding {
 };
 
 struct lint {
+	struct progress *progress; /* told by the records; may be NULL */
 	unsigned limit;
 	enum lint_format format;
 	VECTOR(struct lint_finding) findings; /* by offset */

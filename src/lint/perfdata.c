@@ -181,10 +181,12 @@ int lint_perfdata(struct lint *lint, struct bytes file)
 	if (got < 0)
 		return got;
 	while ((got = perfdata_next(walk.file, &record)) > 0) {
+		progress_at(lint->progress, "records", record.offset, file.size);
 		walk.record_count++;
 		check_order(&walk, &record);
 		decode(&walk, &record);
 	}
+	progress_done(lint->progress, "records", file.size);
 	check_attrs(&walk);
 	if (got == 0)
 		got = lint_bpf(lint, walk.file, file);

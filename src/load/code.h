@@ -119,4 +119,9 @@ const char *load_program_of(const struct load *load, uint32_t pid);
 /* The reader of the recording, for those who copy its records; the load keeps it. */
 struct perfdata *load_recording(struct load *load);
 
+struct perfdata_record;
+
+/* perfdata_next() of it, told to the options' progress as `what`, a static word. */
+int load_next(struct load *load, struct perfdata_record *record, const char *what);
+
 #endif

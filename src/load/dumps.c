@@ -358,8 +358,11 @@ static int read_dump(struct load *load, const char *path, uint32_t pid, struct b
 
 	const size_t first_code = load->codes.count;
 	struct jitdump_record record;
-	while (got >= 0 && (got = jitdump_reader_next(&dump.reader, &record)) > 0)
+	while (got >= 0 && (got = jitdump_reader_next(&dump.reader, &record)) > 0) {
+		progress_at(load->options.progress, "code", record.offset, bytes.size);
 		got = take_record(&dump, &record);
+	}
+	progress_done(load->options.progress, "code", bytes.size);
 	process = load_process_find(load, pid);
 	if (process)
 		process->torn_offset = load->sources.items[dump.source].torn_offset;

@@ -20,6 +20,7 @@
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
+#include "base/progress.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
@@ -28,6 +29,8 @@
 
 struct load_options {
 	const char *input; /* a path, or "-" */
+	struct progress
+	    *progress; /* told by all walks over the recording and its dumps; may be NULL */
 	/* Each "FILE" or "PID=FILE". */
 	const char *const *dumps;
 	size_t dump_count;

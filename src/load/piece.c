@@ -314,3 +314,14 @@ struct perfdata *load_recording(struct load *load)
 {
 	return load->perf;
 }
+
+int load_next(struct load *load, struct perfdata_record *record, const char *what)
+{
+	const int got = perfdata_next(load->perf, record);
+	if (got > 0)
+		progress_at(load->options.progress, what, record->offset,
+			    perfdata_end_offset(load->perf));
+	else
+		progress_done(load->options.progress, what, perfdata_end_offset(load->perf));
+	return got;
+}

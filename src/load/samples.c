@@ -178,7 +178,7 @@ int load_profile(struct load *load, struct profile *profile)
 {
 	struct perfdata_record record;
 	int got = load_walk_begin(load, profile);
-	while (got == 0 && (got = perfdata_next(load->perf, &record)) > 0)
+	while (got == 0 && (got = load_next(load, &record, "samples")) > 0)
 		got = record.type == PERFDATA_SAMPLE ? sum_up(load, &record) : 0;
 	/* What a broken end hides was told by the first walk. */
 	if (got != STATUS_NO_MEMORY)
@@ -191,14 +191,27 @@ struct receiver {
 	struct load *load;
 	int (*each)(void *context, const struct profile *profile, const struct load_sample *sample);
 	void *context;
+	uint64_t read_off; /* of the recording */
+	uint64_t given_bytes;
 };
+
+/* Samples that are put into order may wait until all are read: reading is half of the work. */
+static void tell_progress(const struct receiver *receiver)
+{
+	const struct load *load = receiver->load;
+	progress_at(load->options.progress, "samples",
+		    (receiver->read_off + receiver->given_bytes) / 2,
+		    perfdata_end_offset(load->perf));
+}
 
 static int give(void *context, const struct perfdata_record *record)
 {
-	const struct receiver *receiver = context;
+	struct receiver *receiver = context;
 	struct load *load = receiver->load;
 	struct perfdata_sample sample;
 	struct thread_entry *thread;
+	receiver->given_bytes += record->body.size;
+	tell_progress(receiver);
 	if (perfdata_decode_sample(load->perf, record, &sample) < 0)
 		return 0;
 	if (stacks_is_record(load, &sample))
@@ -237,6 +250,8 @@ int load_samples(struct load *load, struct profile *profile,
 	if (got == 0 && !load->samples_are_sorted && !order)
 		got = STATUS_NO_MEMORY;
 	while (got == 0 && perfdata_next(load->perf, &record) > 0) {
+		receiver.read_off = record.offset;
+		tell_progress(&receiver);
 		if (record.type == PERFDATA_FINISHED_ROUND && order)
 			got = order_round(order);
 		else if (record.type == PERFDATA_SAMPLE)
@@ -246,5 +261,6 @@ int load_samples(struct load *load, struct profile *profile,
 	if (got == 0 && order)
 		got = order_flush(order);
 	order_free(order);
+	progress_done(load->options.progress, "samples", perfdata_end_offset(load->perf));
 	return load_walk_end(load, got);
 }

@@ -269,7 +269,7 @@ int load_sideband(struct load *load)
 	struct perfdata_record record;
 	int got;
 	load->samples_are_sorted = true;
-	while ((got = perfdata_next(load->perf, &record)) > 0) {
+	while ((got = load_next(load, &record, "recording")) > 0) {
 		if (record.type == PERFDATA_SAMPLE) {
 			got = take_sample(load, &record);
 			if (got < 0)
