@@ -156,8 +156,12 @@ pp.Flame = class Flame {
       this.drawText(c, this.label(node), box.x + 5, y + ROW / 2, w - 8, isDim ? this.inks['--text'] : ink);
   }
 
+  /* What has no name is told apart by where it is. */
   label(node) {
-    return node.group < 0 ? 'all' : pp.cut(this.model.name(node.group), 400);
+    if (node.group < 0)
+      return 'all';
+    const where = this.model.isUnknown(node.group) ? ` in ${pp.safe(this.model.text(this.model.groups.object[node.group]))}` : '';
+    return pp.cut(this.model.name(node.group) + where, 400);
   }
 
   drawText(c, text, x, y, width, ink) {
@@ -245,7 +249,7 @@ pp.Flame = class Flame {
     else if (event.key === 'Enter' || event.key === ' ')
       this.on.zoom?.(node);
     else if (event.key === 'Escape' && this.at.parent)
-      this.on.zoom?.(this.root);
+      this.on.zoom?.(this.at); /* out, as a click on it does */
     else
       return;
     event.preventDefault();

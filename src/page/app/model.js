@@ -65,6 +65,10 @@ pp.Model = class Model {
 
   name(group) { return pp.safe(this.text(this.groups.name[group])); }
 
+  isUnknown(group) {
+    return this.columns.get('functions.flags')[this.groups.functions[group][0]] & 1;
+  }
+
   /* Nanoseconds from the start of the recording to the start of a bucket. */
   bucketNs(bucket) { return bucket * this.meta.bucket_ns; }
 
