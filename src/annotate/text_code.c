@@ -234,6 +234,12 @@ static void put_comments(struct code_view *v, const struct annotate_row *row)
 static void put_row(struct code_view *v, const struct annotate_row *row)
 {
 	struct text_out *t = v->t;
+	const struct annotate_row *rows = v->version->rows.items;
+	text_mark(t, &(struct annotate_mark){ .weight = row->count.weight,
+					      .function = v->version->function,
+					      .row = (uint32_t)(row - rows) + 1,
+					      .target_row = row->target_row,
+					      .callee = row->is_direct ? row->callee : "" });
 	text_put_count(t, &row->count, &v->version->count);
 	if (row->kind != ANNOTATE_ROW_NOWHERE)
 		text_printf(t, TEXT_QUIET, "%*" PRIx64 "  ", (int)v->offset_digits, row->offset);

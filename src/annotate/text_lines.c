@@ -33,6 +33,9 @@ static void put_line(void *context, const struct walk_line *line)
 {
 	static const struct annotate_count none;
 	const struct line_view *v = context;
+	if (line->line)
+		text_mark(v->t, &(struct annotate_mark){ .weight = line->line->count.weight,
+							 .callee = "" });
 	text_put_count(v->t, line->line ? &line->line->count : &none, v->whole);
 	if (v->by_version)
 		put_splits(v, line->line);

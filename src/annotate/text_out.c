@@ -147,6 +147,20 @@ void text_end_line(struct text_out *t)
 	}
 	sink_u8(t->out, '\n');
 	t->column = 0;
+	t->line++;
+}
+
+void text_mark(struct text_out *t, const struct annotate_mark *mark)
+{
+	if (!t->style->marks)
+		return;
+	struct annotate_mark *slot = vector_push(t->style->marks);
+	if (!slot) {
+		t->out->failed = true;
+		return;
+	}
+	*slot = *mark;
+	slot->line = t->line;
 }
 
 enum text_ink text_heat(double percent)

@@ -22,6 +22,7 @@ struct text_out {
 	const struct annotate_options *options;
 	const struct annotate_style *style;
 	size_t column; /* of the line that is being made */
+	size_t line;   /* its number, from 0 */
 	struct sink scratch;
 };
 
@@ -38,6 +39,9 @@ void text_put_string(struct text_out *t, enum text_ink ink, uint32_t string);
 /* Blanks up to a column. */
 void text_pad(struct text_out *t, size_t column);
 void text_end_line(struct text_out *t);
+
+/* Tells of the line that is being made, where the style wants to know; its line is filled in. */
+void text_mark(struct text_out *t, const struct annotate_mark *mark);
 
 /* "  12.34%      123  ", blank for nothing. */
 void text_put_count(struct text_out *t, const struct annotate_count *count,

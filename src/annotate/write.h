@@ -27,10 +27,22 @@ struct annotate_options {
 	bool raw_bytes;       /* the bytes of instructions */
 };
 
+/* A line of the text that has samples or leads somewhere, for who walks through it. */
+struct annotate_mark {
+	size_t line;         /* from 0 */
+	uint64_t weight;     /* of its samples */
+	uint32_t function;   /* of the profile: the version whose instruction it is */
+	uint32_t row;        /* index into the version's rows + 1; 0: a source line */
+	uint32_t target_row; /* where it jumps to in the same version, + 1; 0: nowhere there */
+	const char *callee;  /* what it jumps to outside; "" */
+};
+typedef VECTOR(struct annotate_mark) annotate_marks;
+
 struct annotate_style {
 	unsigned width; /* of the terminal, to cut longer lines; 0: cuts nothing */
 	bool colour;
-	bool ascii; /* jumps are drawn without Unicode's lines */
+	bool ascii;            /* jumps are drawn without Unicode's lines */
+	annotate_marks *marks; /* gets a mark for each such line, in order; NULL: not wanted */
 };
 
 void annotate_write_text(struct sink *out, const struct annotate *doc,

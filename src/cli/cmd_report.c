@@ -1,5 +1,6 @@
 /* cmd_report.c - `polyperf report`: where the time went, as a table. */
 #include "base/status.h"
+#include "cli/browse.h"
 #include "cli/command.h"
 #include "cli/load_args.h"
 #include "cli/message.h"
@@ -28,6 +29,7 @@ enum {
 	KEY_EVENT,
 	KEY_HTML,
 	KEY_FUNCTIONS,
+	KEY_STDIO,
 };
 
 struct report_args {
@@ -37,6 +39,7 @@ struct report_args {
 	const char *html; /* the page's file; NULL: no page */
 	uint32_t functions;
 	int format;
+	bool is_plain; /* no browser */
 };
 
 static const struct argp_option options[] = {
@@ -60,6 +63,8 @@ static const struct argp_option options[] = {
 	{ "call-graph", 'g', "callers|callees", OPTION_ARG_OPTIONAL,
 	  "under each row a tree of who called it (the default) or what it called", 0 },
 	{ .doc = "How to print:" },
+	{ "stdio", KEY_STDIO, NULL, 0,
+	  "print the table also where a browser could be: on a terminal, in text", 0 },
 	{ "format", KEY_FORMAT, "text|csv|json", 0, "default text", 0 },
 	{ "html", KEY_HTML, "FILE", OPTION_ARG_OPTIONAL,
 	  "write a page for a browser instead: flame graphs, tables, a timeline; default "
@@ -125,6 +130,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FORMAT:
 		a->format = parse_format(arg, state);
+		return 0;
+	case KEY_STDIO:
+		a->is_plain = true;
 		return 0;
 	case KEY_EVENT:
 		a->event = arg;
@@ -226,17 +234,29 @@ static int put_report(struct sink *out, const struct report_args *a, const struc
 	return got;
 }
 
-static int report(struct report_args *a)
+/* Opens the browser; false where the table is to be printed. */
+static bool is_browsed(struct report_args *a, struct load *load, const struct profile *profile,
+		       int *status)
 {
-	a->load.options.lines = a->report.keys & REPORT_SRCLINE;
-	struct load *load = load_args_open(&a->load);
-	if (!load)
-		return EXIT_INPUT;
-	struct profile profile = { 0 };
+	struct browse_args browse_args = { &a->load, load, profile, 0, &a->report };
+	if (a->is_plain || a->format != FORMAT_TEXT || !profile->rows.count ||
+	    !browse_is_possible())
+		return false;
+	while (browse_args.event < profile->events.count &&
+	       !is_wanted(a, profile, browse_args.event))
+		browse_args.event++;
+	if (browse_args.event == profile->events.count)
+		return false;
+	*status = browse(&browse_args);
+	return *status >= 0;
+}
+
+/* Returns 0, or a negative status; what went wrong was printed. */
+static int print(const struct report_args *a, const struct profile *profile,
+		 const struct load *load)
+{
 	struct sink out = { 0 };
-	int got = load_profile(load, &profile);
-	if (got == 0)
-		got = put_report(&out, a, &profile, load);
+	int got = put_report(&out, a, profile, load);
 	if (got == 0 && sink_failed(&out))
 		got = STATUS_NO_MEMORY;
 	if (got == STATUS_NO_MEMORY)
@@ -247,9 +267,25 @@ static int report(struct report_args *a)
 		fwrite(out.data, 1, out.size, stdout);
 	}
 	sink_clear(&out);
+	return got;
+}
+
+static int report(struct report_args *a)
+{
+	a->load.options.lines = a->report.keys & REPORT_SRCLINE;
+	struct load *load = load_args_open(&a->load);
+	if (!load)
+		return EXIT_INPUT;
+	struct profile profile = { 0 };
+	int status = EXIT_INPUT;
+	const int got = load_profile(load, &profile);
+	if (got == STATUS_NO_MEMORY)
+		message_error("%s", status_text(got));
+	if (got == 0 && !is_browsed(a, load, &profile, &status))
+		status = print(a, &profile, load) < 0 ? EXIT_INPUT : EXIT_OK;
 	profile_clear(&profile);
 	load_close(load);
-	return got < 0 ? EXIT_INPUT : EXIT_OK;
+	return status;
 }
 
 static int run(int argc, char **argv)
@@ -283,7 +319,10 @@ const struct command cmd_report = {
 	    "and "
 	    "why others are not; the last lines say where. `script -F +reason` tells it of "
 	    "each.\n\n"
-	    "A function is one row however often it was compiled.",
+	    "A function is one row however often it was compiled.\n\n"
+	    "On a terminal it opens a browser: a table with callers and callees under each row, "
+	    "search, zoom, annotated functions; ? tells its keys. `--stdio` or `polyperf "
+	    "--no-pager report` print the table, as they do into a file or a pipe.",
 	.options = options,
 	.examples =
 	    (const struct command_example[]){

@@ -22,6 +22,11 @@ void pager_disable(void)
 	is_disabled = true;
 }
 
+bool pager_is_disabled(void)
+{
+	return is_disabled;
+}
+
 bool pager_is_running(void)
 {
 	return pager_pid > 0;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 void pager_disable(void); /* --no-pager */
+bool pager_is_disabled(void);
 void pager_start(void);
 void pager_finish(void);
 bool pager_is_running(void);

@@ -65,9 +65,9 @@ static struct report_group_key key_of(const struct profile *profile, unsigned ke
 	return key;
 }
 
-uint32_t report_groups_of(struct report_groups *groups, const struct profile *profile,
-			  const struct report_options *options, const struct profile_row *row,
-			  uint32_t frame)
+static uint32_t find_or_add(struct report_groups *groups, const struct profile *profile,
+			    const struct report_options *options, const struct profile_row *row,
+			    uint32_t frame)
 {
 	if (!grow(groups))
 		return INTERN_NONE;
@@ -82,6 +82,34 @@ uint32_t report_groups_of(struct report_groups *groups, const struct profile *pr
 	group->key = key;
 	groups->slots[at] = (uint32_t)groups->items.count;
 	return groups->slots[at] - 1;
+}
+
+/* Where a frame is in one group whatever the thread, it is looked up once; NULL where not. */
+static uint32_t *remembered(struct report_groups *groups, const struct profile *profile,
+			    unsigned keys, uint32_t frame)
+{
+	const unsigned of_threads = REPORT_COMM | REPORT_PID | REPORT_TID;
+	if ((keys & of_threads) || frame >= profile->frames.count)
+		return NULL;
+	if (!groups->by_frame) {
+		/* Without memory for it there is no short way. */
+		groups->by_frame = calloc(profile->frames.count, sizeof(*groups->by_frame));
+		groups->by_frame_count = groups->by_frame ? profile->frames.count : 0;
+	}
+	return frame < groups->by_frame_count ? &groups->by_frame[frame] : NULL;
+}
+
+uint32_t report_groups_of(struct report_groups *groups, const struct profile *profile,
+			  const struct report_options *options, const struct profile_row *row,
+			  uint32_t frame)
+{
+	uint32_t *known = remembered(groups, profile, options->keys, frame);
+	if (known && *known)
+		return *known - 1;
+	const uint32_t group = find_or_add(groups, profile, options, row, frame);
+	if (known && group != INTERN_NONE)
+		*known = group + 1;
+	return group;
 }
 
 /* The smallest tier makes room for one that is not kept yet: few functions have more. */
@@ -218,5 +246,6 @@ void report_groups_clear(struct report_groups *groups)
 	vector_clear(&groups->items);
 	vector_clear(&groups->order);
 	free(groups->slots);
+	free(groups->by_frame);
 	*groups = (struct report_groups){ 0 };
 }

@@ -84,6 +84,9 @@ struct report_groups {
 	VECTOR(uint32_t) order; /* of the rows shown, largest first */
 	uint32_t *slots;
 	size_t slot_count;
+	uint32_t
+	    *by_frame; /* the group of a frame + 1, where threads do not matter; 0: not known */
+	size_t by_frame_count;
 	uint64_t total_count; /* of all samples of the event */
 	uint64_t total_weight;
 };
@@ -92,7 +95,9 @@ int report_groups_build(struct report_groups *groups, const struct profile *prof
 			const struct report_options *options);
 void report_groups_clear(struct report_groups *groups);
 
-/* The group of a frame in a row; INTERN_NONE without memory. */
+/* The group of a frame in a row; INTERN_NONE without memory. Always with the profile and the
+ * options that the groups were built of.
+ */
 uint32_t report_groups_of(struct report_groups *groups, const struct profile *profile,
 			  const struct report_options *options, const struct profile_row *row,
 			  uint32_t frame);

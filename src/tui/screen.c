@@ -209,6 +209,12 @@ void screen_beep(struct screen *screen)
 	(void)beep();
 }
 
+void screen_repair(struct screen *screen)
+{
+	(void)screen;
+	(void)clearok(curscr, TRUE);
+}
+
 void screen_cursor(struct screen *screen, unsigned row, unsigned column)
 {
 	screen->cursor_row = row;

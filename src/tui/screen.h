@@ -61,6 +61,9 @@ void screen_close(struct screen *screen);
 struct canvas *screen_canvas(struct screen *screen);
 void screen_show(struct screen *screen);
 
+/* The next screen_show() draws all, whatever the terminal seems to show (Ctrl-L). */
+void screen_repair(struct screen *screen);
+
 /* Where the cursor is seen after the next screen_show(); it is not seen unless this is called. */
 void screen_cursor(struct screen *screen, unsigned row, unsigned column);
 

@@ -8,6 +8,7 @@
 enum {
 	MEASURED_ROWS = 200, /* from the top; longer texts further down are cut */
 	GAP = 1,             /* between columns */
+	REST_ENOUGH = 60,    /* no other column is cut that it has more */
 	REST_LEAST = 16,     /* what takes the rest needs this before others leave */
 	SHIFT = 8,
 	SHIFT_MOST = 4096,
@@ -202,13 +203,6 @@ bool table_key(struct table *table, int32_t key)
 	return true;
 }
 
-static unsigned limit(unsigned width, const struct table_column *column)
-{
-	if (width < column->least)
-		width = column->least;
-	return column->most && width > column->most ? column->most : width;
-}
-
 /* How wide the columns would like to be. */
 static void measure(struct table *table, struct canvas *canvas)
 {
@@ -219,14 +213,17 @@ static void measure(struct table *table, struct canvas *canvas)
 		const struct table_column *column = &table->columns[c];
 		const size_t title = strlen(column->title) + ((int)c == table->sorted_by);
 		unsigned width = (unsigned)title;
-		for (size_t i = 0; i < rows && !column->takes_rest; i++) {
+		for (size_t i = 0; i < rows; i++) {
 			const unsigned has =
 			    canvas_width(canvas, cell_of(table, table_shown(table, i), c));
 			width = has > width ? has : width;
 		}
-		table->widths[c] = limit(width, column);
-		if (table->widths[c] < title && !column->most)
-			table->widths[c] = (unsigned)title;
+		if (width < column->least)
+			width = column->least;
+		table->whole_widths[c] = width;
+		if (column->most && width > column->most)
+			width = column->most;
+		table->widths[c] = width;
 	}
 	table->is_measured = true;
 }
@@ -245,7 +242,14 @@ static int next_to_leave(const struct table *table, const unsigned *widths)
 /* The widths of the columns in a place of this width; 0: not shown. */
 static void lay_out(const struct table *table, unsigned width, unsigned *widths)
 {
-	memcpy(widths, table->widths, sizeof(table->widths));
+	unsigned whole = 0;
+	for (size_t c = 0; c < table->column_count; c++) {
+		const bool is_long =
+		    table->columns[c].takes_rest && table->whole_widths[c] > REST_ENOUGH;
+		whole += (is_long ? REST_ENOUGH : table->whole_widths[c]) + GAP;
+	}
+	memcpy(widths, whole <= width + GAP ? table->whole_widths : table->widths,
+	       sizeof(table->widths));
 	for (;;) {
 		unsigned used = 0;
 		int rest = -1;
@@ -255,7 +259,11 @@ static void lay_out(const struct table *table, unsigned width, unsigned *widths)
 			else if (widths[c])
 				used += widths[c] + GAP;
 		}
-		const unsigned wanted = rest < 0 ? 0 : REST_LEAST + GAP;
+		unsigned wanted = 0;
+		if (rest >= 0 && table->columns[rest].least > REST_LEAST)
+			wanted = table->columns[rest].least + GAP;
+		else if (rest >= 0)
+			wanted = REST_LEAST + GAP;
 		const int leaves = next_to_leave(table, widths);
 		if (used + wanted <= width + GAP || leaves < 0) {
 			if (rest >= 0)
@@ -354,4 +362,28 @@ void table_draw(struct table *table, struct canvas *canvas, const struct area *a
 		const struct area line = { area->row + 1, area->column, 1, area->columns };
 		(void)canvas_put_text(canvas, &line, INK_QUIET, table->nothing);
 	}
+}
+
+void table_write(struct table *table, struct sink *out, unsigned columns, bool is_ascii)
+{
+	unsigned widths[TABLE_COLUMN_LIMIT] = { 0 };
+	struct canvas canvas = { .is_ascii = is_ascii };
+	const struct area line = { 0, 0, 1, columns };
+	const unsigned shift = table->shift;
+	if (canvas_resize(&canvas, 1, columns) < 0 || table->column_count > TABLE_COLUMN_LIMIT) {
+		out->failed = true;
+		return;
+	}
+	measure(table, &canvas);
+	lay_out(table, columns, widths);
+	table->shift = 0;
+	draw_titles(table, &canvas, &line, widths);
+	canvas_text(&canvas, out);
+	for (size_t i = 0; i < table_shown_count(table); i++) {
+		canvas_erase(&canvas);
+		draw_row(table, &canvas, &line, widths, table_shown(table, i));
+		canvas_text(&canvas, out);
+	}
+	table->shift = shift;
+	canvas_clear(&canvas);
 }

@@ -33,8 +33,8 @@ struct table_column {
 	bool is_right;    /* aligned: numbers */
 	bool takes_rest;  /* of the width; one column at most; scrolls sideways */
 	bool is_searched; /* filter and search look here */
-	unsigned least;   /* columns of the screen; at least the title's */
-	unsigned most;    /* 0: no limit */
+	unsigned least;   /* columns of the screen, at least the title's; before others leave */
+	unsigned most;    /* while there is not room for all; 0: no limit */
 	/* Where there is no room, those with the largest number leave first; 0: stays. */
 	unsigned leaves;
 };
@@ -63,6 +63,7 @@ struct table {
 	struct scroll at; /* counts rows that are shown: table_chosen() is the source's */
 	unsigned shift;   /* sideways */
 	unsigned widths[TABLE_COLUMN_LIMIT];
+	unsigned whole_widths[TABLE_COLUMN_LIMIT]; /* where no column's `most` counted */
 	VECTOR(size_t) shown; /* rows that the filter lets pass; unused without one */
 	bool is_filtered;
 	bool is_measured;
@@ -106,5 +107,10 @@ const char *table_search(struct table *table, const char *expression);
  * cursor's row counts as well. False where there is none.
  */
 bool table_next(struct table *table, bool backwards, bool stays);
+
+/* Titles and all rows that are shown, as lines of text of at most so many columns: for a file.
+ * Columns do not leave, sideways scrolling does not count.
+ */
+void table_write(struct table *table, struct sink *out, unsigned columns, bool is_ascii);
 
 #endif

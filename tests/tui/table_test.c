@@ -69,15 +69,23 @@ static void lays_columns_out(void **state)
 	struct table table;
 	make(&table, &three);
 	check(&table, 5, 40,
-	      "Share* Symbol                   Object\n"
-	      "   50% fib(int)                 app\n"
-	      "   30% main                     libc.so…\n"
-	      "    2% Fibre                    app\n"
+	      "Share* Symbol             Object\n"
+	      "   50% fib(int)           app\n"
+	      "   30% main               libc.so.6.long\n"
+	      "    2% Fibre              app\n"
 	      "\n");
 	/* The object leaves before the symbol has too little room. */
 	check(&table, 3, 24, "Share* Symbol\n   50% fib(int)\n   30% main\n");
 	check(&table, 2, 10, "Share* Sy…\n   50% fi…\n");
 	check(&table, 1, 4, "Sha…\n");
+	table_clear(&table);
+	/* Where the symbol needs it, the object is cut. */
+	struct rows rows = { .items = { { "50%", "a_name_that_is_long(int)", "libc.so.6.long" } },
+			     .count = 1 };
+	make(&table, &rows);
+	check(&table, 2, 40,
+	      "Share* Symbol                   Object\n"
+	      "   50% a_name_that_is_long(int) libc.so…\n");
 	table_clear(&table);
 }
 
