@@ -5,7 +5,8 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/pager.h"
-#include "os/file.h"
+#include "cli/progress.h"
+#include "os/stream.h"
 #include "tui/browser.h"
 
 #include <errno.h>
@@ -49,6 +50,7 @@ static int open_code(struct code *code)
 	struct load_error error;
 	if (code->is_open)
 		return 0;
+	options.progress = NULL; /* it would draw over the screen */
 	options.keep_code = true;
 	options.lines = true;
 	options.innermost = true;
@@ -155,21 +157,20 @@ static int get_document(void *context, const struct browser_asked *asked,
 
 static bool write_file(void *context, const char *path, struct bytes text, bool replaces)
 {
-	struct os_output file;
+	struct os_stream out;
 	(void)context;
 	if (!replaces && access(path, F_OK) == 0) {
 		errno = EEXIST;
 		return false;
 	}
-	int got = os_output_open(&file, path);
-	if (got == 0) {
-		got = os_output_write(&file, text.data, text.size);
-		if (got == 0)
-			got = os_output_commit(&file);
-		const int why = errno;
-		os_output_abandon(&file);
-		errno = why;
-	}
+	int got = os_stream_open(&out, path);
+	if (got == 0)
+		got = os_stream_write(&out, text.data, text.size);
+	if (got == 0)
+		got = os_stream_commit(&out);
+	const int why = got == STATUS_NO_MEMORY ? ENOMEM : errno;
+	os_stream_abandon(&out);
+	errno = why;
 	return got == 0;
 }
 
@@ -196,6 +197,7 @@ int browse(const struct browse_args *args)
 		.annotate = get_document,
 		.write = write_file,
 	};
+	progress_stop();
 	if (screen_open(&screen, &options) < 0)
 		return -1;
 	const int got = browser_run(screen, &inputs);

@@ -40,6 +40,8 @@ void browser_write(struct browser *b, bool replaces)
 		put_code(b, &text);
 	if (sink_failed(&text))
 		browser_complain(b, "out of memory");
+	else if (strcmp(path, "-") == 0)
+		browser_complain(b, "standard output is the screen");
 	else if (b->in->write(b->in->context, path, sink_bytes(&text), replaces))
 		browser_say(b, "written to %s", path);
 	else if (errno == EEXIST && !replaces)
