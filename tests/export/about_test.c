@@ -35,12 +35,12 @@ static void things_are_found(void **state)
 		assert_non_null(object);
 		assert_non_null(program);
 		*object = (struct export_object){ .path = i * 2 + 1, .end_off = i };
-		*program = (struct export_program){ i * 2 + 1, "abcdefg" + i };
+		*program = (struct export_program){ i * 2 + 1, &"abcdefg"[i] };
 	}
 	for (uint32_t i = 0; i < 7; i++) {
 		assert_int_equal(export_object_of(&about, i * 2 + 1)->end_off, i);
 		assert_null(export_object_of(&about, i * 2));
-		assert_string_equal(export_program_of(&about, i * 2 + 1), "abcdefg" + i);
+		assert_string_equal(export_program_of(&about, i * 2 + 1), &"abcdefg"[i]);
 		assert_string_equal(export_program_of(&about, i * 2), "");
 	}
 	export_about_clear(&about);
