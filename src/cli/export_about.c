@@ -115,6 +115,55 @@ static int fill_programs(struct export_about *about, const struct load *load,
 	return got;
 }
 
+static int by_thread(const void *a, const void *b)
+{
+	const struct load_task *left = a;
+	const struct load_task *right = b;
+	if (left->tid != right->tid)
+		return left->tid < right->tid ? -1 : 1;
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+/* A beginning opens a life, an end closes the one that is open, or that of who was there before. */
+static int add_life(struct export_about *about, const struct load_task *task)
+{
+	struct export_life *last =
+	    about->lives.count ? &about->lives.items[about->lives.count - 1] : NULL;
+	if (task->is_end && last && last->tid == task->tid && last->pid == task->pid &&
+	    !last->ends_ns) {
+		last->ends_ns = task->time_ns;
+		return 0;
+	}
+	struct export_life *life = vector_push(&about->lives);
+	if (!life)
+		return STATUS_NO_MEMORY;
+	*life = (struct export_life){ .pid = task->pid, .tid = task->tid };
+	*(task->is_end ? &life->ends_ns : &life->begins_ns) = task->time_ns;
+	return 0;
+}
+
+static int fill_lives(struct export_about *about, const struct load *load)
+{
+	VECTOR(struct load_task) tasks = { 0 };
+	struct load_task task;
+	int got = 0;
+	for (size_t i = 0; got == 0 && load_task_at(load, i, &task); i++) {
+		struct load_task *slot = vector_push(&tasks);
+		if (slot)
+			*slot = task;
+		else
+			got = STATUS_NO_MEMORY;
+	}
+	if (tasks.count)
+		qsort(tasks.items, tasks.count, sizeof(*tasks.items), by_thread);
+	for (size_t i = 0; got == 0 && i < tasks.count; i++)
+		got = add_life(about, &tasks.items[i]);
+	vector_clear(&tasks);
+	return got;
+}
+
 int export_about_fill(struct export_about *about, struct load *load, struct profile *profile)
 {
 	struct load_facts facts;
@@ -132,5 +181,7 @@ int export_about_fill(struct export_about *about, struct load *load, struct prof
 		got = fill_rates(about, load, profile);
 	if (got == 0)
 		got = fill_objects(about, load, profile);
+	if (got == 0)
+		got = fill_lives(about, load);
 	return got == 0 ? fill_programs(about, load, profile) : got;
 }

@@ -6,6 +6,7 @@ void export_about_clear(struct export_about *about)
 	vector_clear(&about->rates);
 	vector_clear(&about->objects);
 	vector_clear(&about->programs);
+	vector_clear(&about->lives);
 }
 
 uint64_t export_wall_ns(const struct export_about *about, uint64_t time_ns)
@@ -54,6 +55,30 @@ const char *export_program_of(const struct export_about *about, uint32_t pid)
 			to = middle;
 	}
 	return "";
+}
+
+/* Those of a thread stand together, the later ones behind. */
+struct export_life export_life_of(const struct export_about *about, uint32_t pid, uint32_t tid,
+				  uint64_t time_ns)
+{
+	struct export_life found = { .pid = pid, .tid = tid };
+	size_t from = 0;
+	size_t to = about->lives.count;
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+		const struct export_life *life = &about->lives.items[middle];
+		if (life->tid < tid || (life->tid == tid && life->pid < pid))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from < about->lives.count; from++) {
+		const struct export_life *life = &about->lives.items[from];
+		if (life->tid != tid || life->pid != pid || life->begins_ns > time_ns)
+			break;
+		found = *life;
+	}
+	return found;
 }
 
 struct export_rate export_rate_of(const struct export_about *about, uint32_t event)

@@ -37,6 +37,14 @@ struct export_program {
 	const char *path; /* of what it runs */
 };
 
+/* When a thread ran; a number comes again. */
+struct export_life {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t begins_ns; /* in the recording's clock; 0: before it, or not known */
+	uint64_t ends_ns;   /* 0: after it, or not known */
+};
+
 struct export_about {
 	const char *host;
 	const char *kernel; /* its release */
@@ -51,6 +59,7 @@ struct export_about {
 	VECTOR(struct export_rate) rates;       /* by event of the profile */
 	VECTOR(struct export_object) objects;   /* by path */
 	VECTOR(struct export_program) programs; /* by pid */
+	VECTOR(struct export_life) lives;       /* by tid, pid, then time */
 };
 
 void export_about_clear(struct export_about *about);
@@ -63,6 +72,10 @@ const struct export_object *export_object_of(const struct export_about *about, u
 
 /* What a process ran, or "". */
 const char *export_program_of(const struct export_about *about, uint32_t pid);
+
+/* Of the thread that was there at a time; times that are not known are 0. */
+struct export_life export_life_of(const struct export_about *about, uint32_t pid, uint32_t tid,
+				  uint64_t time_ns);
 
 /* All zero where not known. */
 struct export_rate export_rate_of(const struct export_about *about, uint32_t event);

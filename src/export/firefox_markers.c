@@ -69,21 +69,12 @@ const char *firefox_marker_name(size_t kind)
 	return kind < sizeof(kinds) / sizeof(*kinds) ? kinds[kind].name : NULL;
 }
 
-/* When a track's samples begin is not kept: a thread that was renamed has several tracks, in the
- * order of time, and the last that began is told by its first sample.
- */
+/* A thread that was renamed has several tracks: an event is in the last that began before it. */
 struct beginnings {
 	struct idmap main_of_pid;  /* track + 1: the process's own thread, or its first */
 	struct idmap first_of_tid; /* track + 1, by pid and tid */
 	uint32_t *next_of_tid;     /* by track: another of the thread, + 1 */
-	uint64_t *begins_ns;
 };
-
-static int note_beginning(void *context, const struct export_sample *sample)
-{
-	*(uint64_t *)context = sample->time_ns;
-	return 1;
-}
 
 static uint64_t key_of(uint32_t pid, uint32_t tid)
 {
@@ -111,28 +102,30 @@ static int note_track(struct beginnings *b, const struct firefox *ff, uint32_t i
 		return 0;
 	b->next_of_tid[index] = *first;
 	*first = index + 1;
-	const int got = export_track_each(track, ff->view, note_beginning, &b->begins_ns[index]);
-	return got < 0 ? got : 0;
+	return 0;
 }
 
 /* The track that shows an event, + 1; 0: its process has none. */
-static uint32_t track_of(const struct beginnings *b, const struct profile_event *event)
+static uint32_t track_of(const struct beginnings *b, const struct export_tracks *tracks,
+			 const struct profile_event *event)
 {
 	uint32_t found =
 	    event->tid ? idmap_get(&b->first_of_tid, key_of(event->pid, event->tid)) : 0;
 	if (!found)
 		return idmap_get(&b->main_of_pid, event->pid);
-	while (b->begins_ns[found - 1] > event->time_ns && b->next_of_tid[found - 1])
+	while (tracks->items.items[found - 1].first_ns > event->time_ns &&
+	       b->next_of_tid[found - 1])
 		found = b->next_of_tid[found - 1];
 	return found;
 }
 
 /* From the last on, so that each list is in the order of time. */
 static void assign(struct firefox_markers *markers, const struct beginnings *b,
-		   const struct profile_events *events)
+		   const struct firefox *ff)
 {
+	const struct profile_events *events = ff->view->events;
 	for (size_t i = events->items.count; i-- > 0;) {
-		const uint32_t track = track_of(b, &events->items.items[i]);
+		const uint32_t track = track_of(b, &ff->tracks, &events->items.items[i]);
 		if (!track)
 			continue;
 		markers->next[i] = markers->first[track - 1];
@@ -149,19 +142,17 @@ int firefox_markers_build(struct firefox_markers *markers, const struct firefox 
 	if (!events || !events->items.count || !count)
 		return 0;
 	b.next_of_tid = calloc(count, sizeof(*b.next_of_tid));
-	b.begins_ns = calloc(count, sizeof(*b.begins_ns));
 	markers->first = calloc(count, sizeof(*markers->first));
 	markers->next = calloc(events->items.count, sizeof(*markers->next));
-	if (!b.next_of_tid || !b.begins_ns || !markers->first || !markers->next)
+	if (!b.next_of_tid || !markers->first || !markers->next)
 		got = STATUS_NO_MEMORY;
 	for (uint32_t i = 0; got == 0 && i < count; i++)
 		got = note_track(&b, ff, i);
 	if (got == 0)
-		assign(markers, &b, events);
+		assign(markers, &b, ff);
 	idmap_clear(&b.main_of_pid);
 	idmap_clear(&b.first_of_tid);
 	free(b.next_of_tid);
-	free(b.begins_ns);
 	return got;
 }
 

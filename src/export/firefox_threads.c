@@ -161,6 +161,29 @@ static void put_process_name(const struct firefox *ff, struct sink *out, uint32_
 		    out, intern_get_bytes(&profile->strings, profile->threads.items[thread].comm));
 }
 
+static void put_since_or(const struct firefox *ff, struct sink *out, uint64_t time_ns,
+			 const char *none)
+{
+	if (time_ns)
+		firefox_put_ms(out, time_ns > ff->zero_ns ? time_ns - ff->zero_ns : 0);
+	else
+		sink_text(out, none);
+}
+
+/* Of the thread, or of the process, which is the thread that has its number. */
+static void put_life(const struct firefox *ff, const struct export_track *track, bool is_process)
+{
+	struct sink *out = &ff->out->sink;
+	const struct profile_thread *thread = &ff->view->profile->threads.items[track->thread];
+	const struct export_life life = export_life_of(
+	    ff->view->about, thread->pid, is_process ? thread->pid : thread->tid, track->first_ns);
+	sink_text(out, is_process ? "\"processStartupTime\":" : "\"registerTime\":");
+	put_since_or(ff, out, life.begins_ns, "0");
+	sink_text(out, is_process ? ",\"processShutdownTime\":" : ",\"unregisterTime\":");
+	put_since_or(ff, out, life.ends_ns, "null");
+	sink_u8(out, ',');
+}
+
 static int put_thread(struct firefox *ff, size_t index, const struct firefox_markers *markers)
 {
 	struct sink *out = &ff->out->sink;
@@ -172,10 +195,10 @@ static int put_thread(struct firefox *ff, size_t index, const struct firefox_mar
 	put_process_name(ff, out, track->thread);
 	sink_printf(out,
 		    ",\"pid\":\"%" PRIu32 "\",\"tid\":%" PRIu32 ",\"isMainThread\":%s,"
-		    "\"processType\":\"default\",\"processStartupTime\":0,"
-		    "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
-		    "\"pausedRanges\":[],\n",
+		    "\"processType\":\"default\",\"pausedRanges\":[],\n",
 		    thread->pid, thread->tid, is_main(ff, index) ? "true" : "false");
+	put_life(ff, track, true);
+	put_life(ff, track, false);
 	int got = put_samples(ff, track);
 	sink_text(out, ",\n");
 	if (got == 0)

@@ -33,6 +33,12 @@ static int add_row(struct export_tracks *tracks, struct idmap *found, const stru
 	return 0;
 }
 
+static int note_first(void *context, const struct export_sample *sample)
+{
+	*(uint64_t *)context = sample->time_ns;
+	return 1;
+}
+
 int export_tracks_build(struct export_tracks *tracks, const struct export_view *view)
 {
 	struct idmap found = { 0 };
@@ -42,6 +48,11 @@ int export_tracks_build(struct export_tracks *tracks, const struct export_view *
 		if (export_has_event(view, view->profile->rows.items[i].event))
 			got = add_row(tracks, &found, &view->profile->rows.items[i]);
 	idmap_clear(&found);
+	for (size_t i = 0; got == 0 && i < tracks->items.count; i++) {
+		struct export_track *track = &tracks->items.items[i];
+		got = export_track_each(track, view, note_first, &track->first_ns);
+		got = got > 0 ? 0 : got;
+	}
 	if (got < 0) {
 		export_tracks_clear(tracks);
 		return got;

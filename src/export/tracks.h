@@ -19,6 +19,7 @@ struct export_track {
 	uint32_t event;
 	uint64_t count; /* of its samples */
 	uint64_t weight;
+	uint64_t first_ns; /* of its first sample; 0: not known */
 };
 
 struct export_tracks {
@@ -26,7 +27,7 @@ struct export_tracks {
 	bool has_events; /* several */
 };
 
-/* 0 or STATUS_NO_MEMORY, with nothing left to clear. */
+/* 0 or a negative status, with nothing left to clear. */
 int export_tracks_build(struct export_tracks *tracks, const struct export_view *view);
 void export_tracks_clear(struct export_tracks *tracks);
 

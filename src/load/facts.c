@@ -40,6 +40,15 @@ void load_rate(const struct load *load, uint32_t event, struct load_rate *rate)
 		rate->period = attr->sample_period;
 }
 
+bool load_task_at(const struct load *load, size_t index, struct load_task *task)
+{
+	if (index >= load->tasks.count)
+		return false;
+	const struct task_event *event = &load->tasks.items[index];
+	*task = (struct load_task){ event->pid, event->tid, event->time_ns, event->is_end };
+	return true;
+}
+
 bool load_object_at(const struct load *load, size_t index, struct load_object *object)
 {
 	if (index >= load->objects.count)

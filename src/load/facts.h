@@ -39,6 +39,17 @@ struct load_rate {
 };
 void load_rate(const struct load *load, uint32_t event, struct load_rate *rate);
 
+/* A thread that began or ended while it was recorded. */
+struct load_task {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time_ns;
+	bool is_end;
+};
+
+/* False past the last. In the order of the file, which is not quite that of time. */
+bool load_task_at(const struct load *load, size_t index, struct load_task *task);
+
 /* A file that was mapped to be run. */
 struct load_object {
 	const char *path;      /* as frames have it in object_path */

@@ -125,6 +125,14 @@ struct comm_change {
 	uint32_t order; /* keeps equal times in file order */
 };
 
+/* A thread began or ended. */
+struct task_event {
+	uint64_t time_ns;
+	uint32_t pid;
+	uint32_t tid;
+	bool is_end;
+};
+
 /* What is known of a process beside its address space. */
 struct process {
 	uint32_t pid;
@@ -207,6 +215,7 @@ struct load {
 	struct idmap mapped_pieces;  /* by source and start: piece + 1 */
 	VECTOR(struct process) processes;
 	VECTOR(struct comm_change) comms;
+	VECTOR(struct task_event) tasks; /* in file order; none without a time */
 	VECTOR(struct load_note) notes;
 	VECTOR(struct os_file) files; /* dumps and maps that lie outside */
 	VECTOR(struct marker) markers;

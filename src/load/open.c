@@ -150,6 +150,7 @@ void load_close(struct load *load)
 	idmap_clear(&load->mapped_pieces);
 	vector_clear(&load->processes);
 	vector_clear(&load->comms);
+	vector_clear(&load->tasks);
 	vector_clear(&load->notes);
 	vector_clear(&load->files);
 	vector_clear(&load->markers);

@@ -114,6 +114,25 @@ static int take_comm(struct load *load, const struct perfdata_record *record)
 	return got;
 }
 
+static int note_task(struct load *load, const struct perfdata_task *task, uint64_t time_ns,
+		     bool is_end)
+{
+	struct task_event *event = vector_push(&load->tasks);
+	if (!event)
+		return STATUS_NO_MEMORY;
+	*event = (struct task_event){ time_ns, task->pid, task->tid, is_end };
+	return 0;
+}
+
+static int take_exit(struct load *load, const struct perfdata_record *record)
+{
+	struct perfdata_task task;
+	if (perfdata_decode_task(load->perf, record, &task) < 0)
+		return 0;
+	const uint64_t time_ns = task.id.time_ns ? task.id.time_ns : task.time_ns;
+	return time_ns ? note_task(load, &task, time_ns, true) : 0;
+}
+
 /* A synthesized FORK has time 0: the child's mappings are synthesized as well, and
  * what its parent looks like now says nothing about what it once inherited.
  */
@@ -126,7 +145,7 @@ static int take_fork(struct load *load, const struct perfdata_record *record)
 	if (!time_ns)
 		return 0;
 	struct comm_change *change = vector_push(&load->comms);
-	if (!change)
+	if (!change || note_task(load, &task, time_ns, false) < 0)
 		return STATUS_NO_MEMORY;
 	/* comm INTERN_NONE: the parent's at that time, found when all are sorted. */
 	*change = (struct comm_change){ .time_ns = time_ns,
@@ -235,15 +254,11 @@ static int take_time_conv(struct load *load, const struct perfdata_record *recor
 }
 
 static take_record *const takers[] = {
-	[PERFDATA_MMAP] = take_mmap,
-	[PERFDATA_MMAP2] = take_mmap,
-	[PERFDATA_COMM] = take_comm,
-	[PERFDATA_FORK] = take_fork,
-	[PERFDATA_LOST] = take_lost,
-	[PERFDATA_LOST_SAMPLES] = take_lost,
-	[PERFDATA_NAMESPACES] = take_namespaces,
-	[PERFDATA_KSYMBOL] = take_ksymbol,
-	[PERFDATA_BPF_EVENT] = take_bpf_event,
+	[PERFDATA_MMAP] = take_mmap,           [PERFDATA_MMAP2] = take_mmap,
+	[PERFDATA_COMM] = take_comm,           [PERFDATA_EXIT] = take_exit,
+	[PERFDATA_FORK] = take_fork,           [PERFDATA_LOST] = take_lost,
+	[PERFDATA_LOST_SAMPLES] = take_lost,   [PERFDATA_NAMESPACES] = take_namespaces,
+	[PERFDATA_KSYMBOL] = take_ksymbol,     [PERFDATA_BPF_EVENT] = take_bpf_event,
 	[PERFDATA_TIME_CONV] = take_time_conv,
 };
 

@@ -46,12 +46,34 @@ static void things_are_found(void **state)
 	export_about_clear(&about);
 }
 
+static void threads_have_their_times(void **state)
+{
+	(void)state;
+	static struct export_life lives[] = {
+		{ 1, 2, 0, 50 },
+		{ 1, 2, 60, 70 },
+		{ 9, 2, 5, 0 },
+		{ 1, 3, 10, 20 },
+	};
+	struct export_about about = { 0 };
+	about.lives.items = lives;
+	about.lives.count = sizeof(lives) / sizeof(*lives);
+	assert_int_equal(export_life_of(&about, 1, 2, 40).ends_ns, 50);
+	assert_int_equal(export_life_of(&about, 1, 2, 60).ends_ns, 70);
+	assert_int_equal(export_life_of(&about, 9, 2, 60).begins_ns, 5);
+	assert_int_equal(export_life_of(&about, 9, 2, 4).begins_ns, 0);
+	assert_int_equal(export_life_of(&about, 1, 3, 10).begins_ns, 10);
+	assert_int_equal(export_life_of(&about, 1, 4, 10).ends_ns, 0);
+	assert_int_equal(export_life_of(&about, 8, 3, 10).ends_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(clocks_are_laid_on_each_other),
 		cmocka_unit_test(things_are_found),
+		cmocka_unit_test(threads_have_their_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,11 @@ static void add_about(struct export_fixture *fixture)
 	static const uint8_t build_id[] = { 0xab, 0xcd, 0x01, 0x23 };
 	static const struct export_rate rates[] = { { .period = 1000000 }, { .frequency = 400 } };
 	static const struct export_program programs[] = { { 7, "/usr/bin/app" }, { 11, "evil\n" } };
+	static const struct export_life lives[] = {
+		{ .pid = 7, .tid = 7, .ends_ns = FIRST_NS + 200 * STEP_NS },
+		{ .pid = 7, .tid = 8, .begins_ns = FIRST_NS + 2 * STEP_NS },
+		{ .pid = 11, .tid = 11, .begins_ns = FIRST_NS - STEP_NS },
+	};
 	struct export_about *about = &fixture->about;
 	*about = (struct export_about){ .host = "host",
 					.kernel = "6.1.0",
@@ -228,6 +233,8 @@ static void add_about(struct export_fixture *fixture)
 		*vector_push(&about->rates) = rates[i];
 	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
 		*vector_push(&about->programs) = programs[i];
+	for (size_t i = 0; i < sizeof(lives) / sizeof(*lives); i++)
+		*vector_push(&about->lives) = lives[i];
 	*vector_push(&about->objects) = (struct export_object){
 		.path = intern_text(&fixture->profile.strings, "/usr/bin/app"),
 		.build_id = { build_id, sizeof(build_id) },

@@ -150,6 +150,11 @@ def check_firefox(document, samples):
     assert {thread.process for thread in threads} == {"app", "evil\n"}
     program = next(lib for lib in document["libs"] if lib["path"] == "/usr/bin/app")
     assert program["codeId"] == "abcd0123" and program["breakpadId"].startswith("2301CDAB0000")
+    times = ("registerTime", "unregisterTime", "processStartupTime", "processShutdownTime")
+    half = decimal.Decimal("0.5")
+    assert [[thread[time] for time in times] for thread in document["threads"]] == [
+        [0, 200 + half, 0, 200 + half], [0, 200 + half, 0, 200 + half], [2 + half, None, 0, 200 + half],
+        [0, None, 0, 200 + half], [0, None, 0, 200 + half], [0, None, 0, None]]
     for thread in document["threads"]:
         has_deltas = thread["name"].endswith("(cpu-clock)")
         assert has_deltas == ("threadCPUDelta" in thread["samples"])

@@ -81,12 +81,9 @@ static void firefox(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folded),
-		cmocka_unit_test(svg),
-		cmocka_unit_test(chrome),
-		cmocka_unit_test(callgrind),
-		cmocka_unit_test(speedscope),
-		cmocka_unit_test(firefox),
+		cmocka_unit_test(folded),     cmocka_unit_test(svg),
+		cmocka_unit_test(chrome),     cmocka_unit_test(callgrind),
+		cmocka_unit_test(speedscope), cmocka_unit_test(firefox),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

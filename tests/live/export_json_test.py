@@ -166,6 +166,29 @@ def exact_faults(document, samples):
     return found[:5]
 
 
+TASK = re.compile(r"(\d+)\.(\d{9}): PERF_RECORD_(FORK|EXIT)\((\d+):(\d+)\)")
+
+
+def life_faults(document, recording, samples):
+    """When threads began and ended, as perf reads it. A pid does not come again in a capture."""
+    readers.need("perf")
+    text = readers.run(["perf", "script", "--ns", "--show-task-events", "-F", "comm,tid,time,event", "-i",
+                        recording]).stdout
+    told = {(found[4], int(found[5]), found[3]): int(found[1]) * 10**9 + int(found[2])
+            for found in TASK.finditer(text)}
+    zero_ns = samples[0].time_ns - int(document["threads"][0]["samples"]["time"][0] * 1000000)
+    found, known = [], 0
+    for thread in document["threads"]:
+        for key, kind, none in (("registerTime", "FORK", 0), ("unregisterTime", "EXIT", None)):
+            time_ns = told.get((thread["pid"], thread["tid"], kind), 0)
+            wanted = decimal.Decimal(max(time_ns - zero_ns, 0)) / 1000000 if time_ns else none
+            known += time_ns > 0
+            if thread[key] != wanted:
+                found.append(f"{thread['name']}: {key} {thread[key]}, not {wanted}")
+    print(f"{known} times of threads")
+    return found
+
+
 def paths_of(node, path=()):
     """Samples by stack, of a tree."""
     counts = collections.Counter({path: node["selfSamples"]} if path and node["selfSamples"] else {})
@@ -265,6 +288,7 @@ def check_firefox(program, recording, dumps):
     samples = stacks.script(program, recording)
     document = firefox.load(path)
     faults = exact_faults(document, samples) + tier_faults(program, recording, document)
+    faults += life_faults(document, recording, samples)
     threads_of = stacks.by_thread(samples)
     with tempfile.TemporaryDirectory(prefix="fx-") as folder, profiler_cli.session(path, folder) as ask:
         threads = ask("thread", "list")["threads"]
