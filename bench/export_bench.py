@@ -2,9 +2,9 @@
 import subprocess
 
 # What is written; what of perf it stands against; how many times faster it must be; whether it is
-# given the small recording, too: one with so many stacks that no two samples are alike, the worst for
-# a format that holds a span for each frame. Where perf writes
-# nothing alike, its bare listing of the samples stands for what any converter of it needs at least.
+# given no more than perf is. Where perf writes nothing alike, its bare listing of the samples stands
+# for what any converter of it needs at least. No two samples of the recording are alike, which is the
+# worst there is for a format that holds a span for each frame.
 FORMATS = (
     ("folded", "stackcollapse", 50, False), ("svg", "flamegraph", 50, False),
     ("html", "flamegraph", 50, False), ("pprof", "script", 10, False), ("callgrind", "script", 10, False),
