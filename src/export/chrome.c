@@ -8,6 +8,7 @@
  * A sample stands for the time before it: up to the sample before, or for one period where that is
  * longer ago. A function that two samples in a row are in, called by the same ones, is one event.
  */
+#include "base/arena.h"
 #include "base/idmap.h"
 #include "base/status.h"
 #include "export/export.h"
@@ -35,6 +36,10 @@ struct trace {
 	uint64_t before_ns;       /* where another thread of these ids ended: its name changed */
 	struct idmap ended;       /* by (pid, tid): thread + 1 of the last that was written */
 	VECTOR(uint64_t) ends_ns; /* by thread */
+	struct sink head;         /* how calls of the thread begin */
+	struct sink scratch;
+	struct arena texts;
+	VECTOR(struct bytes) of_frame; /* how calls of a frame end; empty: not made yet */
 };
 
 static const struct profile_thread *thread_of(const struct trace *trace, uint32_t thread)
@@ -48,11 +53,10 @@ static const struct profile_thread *thread_of(const struct trace *trace, uint32_
 static void put_us(struct sink *out, uint64_t time_ns)
 {
 	const uint64_t rest = time_ns % US;
+	const uint8_t digits[] = { '.', (uint8_t)('0' + rest / 100),
+				   (uint8_t)('0' + rest / 10 % 10), (uint8_t)('0' + rest % 10) };
 	json_number(out, time_ns / US);
-	sink_u8(out, '.');
-	sink_u8(out, (uint8_t)('0' + rest / 100));
-	sink_u8(out, (uint8_t)('0' + rest / 10 % 10));
-	sink_u8(out, (uint8_t)('0' + rest % 10));
+	sink_put(out, digits, sizeof(digits));
 }
 
 static uint64_t in_grains(uint64_t time_ns)
@@ -70,13 +74,13 @@ static void put_key(struct sink *out, bool *is_later, const char *key)
 }
 
 /* "key":"text", where there is a text. */
-static void put_member(const struct trace *trace, bool *is_later, const char *key, uint32_t string)
+static void put_member(struct sink *out, const struct profile *profile, bool *is_later,
+		       const char *key, uint32_t string)
 {
-	struct sink *out = &trace->out->sink;
 	if (!string)
 		return;
 	put_key(out, is_later, key);
-	json_string(out, intern_get_bytes(&trace->view->profile->strings, string));
+	json_string(out, intern_get_bytes(&profile->strings, string));
 }
 
 static void put_number(struct sink *out, const char *before, uint64_t value)
@@ -99,14 +103,14 @@ static void put_head(struct trace *trace, const char *phase, struct bytes name, 
 	put_number(out, ",\"tid\":", tid);
 }
 
-static void put_source(const struct trace *trace, bool *is_later, const struct profile_frame *frame)
+static void put_source(struct sink *out, const struct profile *profile, bool *is_later,
+		       const struct profile_frame *frame)
 {
-	struct sink *out = &trace->out->sink;
 	if (!frame->file)
 		return;
 	put_key(out, is_later, "source");
 	sink_u8(out, '"');
-	escape_json(out, intern_get_bytes(&trace->view->profile->strings, frame->file));
+	escape_json(out, intern_get_bytes(&profile->strings, frame->file));
 	if (frame->line)
 		put_number(out, ":", frame->line);
 	sink_u8(out, '"');
@@ -115,15 +119,15 @@ static void put_source(const struct trace *trace, bool *is_later, const struct p
 /* Nothing that differs from call to call: speedscope takes events of other args for another
  * function.
  */
-static void put_args(const struct trace *trace, const struct profile_frame *frame)
+static void put_args(struct sink *out, const struct profile *profile,
+		     const struct profile_frame *frame)
 {
-	struct sink *out = &trace->out->sink;
-	const struct profile_function *function = export_function(trace->view->profile, frame);
+	const struct profile_function *function = export_function(profile, frame);
 	bool is_later = false;
-	put_source(trace, &is_later, frame);
-	put_member(trace, &is_later, "tier", function->tier);
-	put_member(trace, &is_later, "runtime", function->runtime);
-	put_member(trace, &is_later, "object", function->object);
+	put_source(out, profile, &is_later, frame);
+	put_member(out, profile, &is_later, "tier", function->tier);
+	put_member(out, profile, &is_later, "runtime", function->runtime);
+	put_member(out, profile, &is_later, "object", function->object);
 	if (frame->inlined_into) {
 		put_key(out, &is_later, "inlined");
 		sink_text(out, "true");
@@ -132,25 +136,50 @@ static void put_args(const struct trace *trace, const struct profile_frame *fram
 		return;
 	put_key(out, &is_later, "trust");
 	json_text(out, profile_trust_name((enum profile_trust)frame->trust));
-	put_member(trace, &is_later, "reason", frame->reason);
+	put_member(out, profile, &is_later, "reason", frame->reason);
 }
 
-static void put_span(struct trace *trace, const struct span *span)
+/* What all calls of a frame have in common, made once; empty without memory. */
+static struct bytes text_of(struct trace *trace, uint32_t id)
 {
 	const struct profile *profile = trace->view->profile;
-	const struct profile_frame *frame = &profile->frames.items[span->frame];
-	const struct profile_thread *thread = thread_of(trace, trace->thread);
+	const struct profile_frame *frame = &profile->frames.items[id];
+	while (trace->of_frame.count <= id)
+		if (!vector_push(&trace->of_frame))
+			return (struct bytes){ 0 };
+	struct bytes *text = &trace->of_frame.items[id];
+	if (text->size)
+		return *text;
+	struct sink *out = &trace->scratch;
+	sink_reset(out);
+	sink_text(out, ",\"name\":");
+	json_string(out, export_name(profile, frame));
+	sink_text(out, ",\"cat\":");
+	json_text(out, profile_level_key(profile_function_level(profile, frame->function)));
+	sink_text(out, ",\"args\":{");
+	put_args(out, profile, frame);
+	sink_text(out, "}}");
+	uint8_t *copy = sink_failed(out) ? NULL : arena_new(&trace->texts, uint8_t, out->size);
+	if (!copy)
+		return (struct bytes){ 0 };
+	memcpy(copy, out->data, out->size);
+	return *text = (struct bytes){ copy, out->size };
+}
+
+static int put_span(struct trace *trace, const struct span *span)
+{
 	struct sink *out = &trace->out->sink;
-	put_head(trace, "X", export_name(profile, frame), thread->pid, thread->tid);
-	sink_text(out, ",\"cat\":\"");
-	sink_text(out, profile_level_key(profile_function_level(profile, frame->function)));
-	sink_text(out, "\",\"ts\":");
+	const struct bytes text = text_of(trace, span->frame);
+	if (!text.size)
+		return STATUS_NO_MEMORY;
+	const size_t comma = trace->is_later ? 0 : 1;
+	sink_put(out, trace->head.data + comma, trace->head.size - comma);
+	trace->is_later = true;
 	put_us(out, in_grains(span->start_ns));
 	sink_text(out, ",\"dur\":");
 	put_us(out, in_grains(trace->last_ns) - in_grains(span->start_ns));
-	sink_text(out, ",\"args\":{");
-	put_args(trace, frame);
-	sink_text(out, "}}");
+	sink_put(out, text.data, text.size);
+	return export_out_more(trace->out);
 }
 
 /* Ends all calls but the outermost `kept`. Callers first: of two events at one time readers take
@@ -159,10 +188,8 @@ static void put_span(struct trace *trace, const struct span *span)
 static int end_spans(struct trace *trace, size_t kept)
 {
 	int got = 0;
-	for (size_t i = kept; got == 0 && i < trace->open.count; i++) {
-		put_span(trace, &trace->open.items[i]);
-		got = export_out_more(trace->out);
-	}
+	for (size_t i = kept; got == 0 && i < trace->open.count; i++)
+		got = put_span(trace, &trace->open.items[i]);
 	if (trace->open.count > kept)
 		trace->open.count = kept;
 	return got;
@@ -304,7 +331,11 @@ static int put_thread(struct trace *trace, uint32_t id)
 	trace->before_ns = *last ? trace->ends_ns.items[*last - 1] : 0;
 	*last = id + 1;
 	put_names(trace);
-	int got = find_step(trace);
+	sink_reset(&trace->head);
+	sink_printf(&trace->head,
+		    ",\n{\"ph\":\"X\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":", thread->pid,
+		    thread->tid);
+	int got = sink_failed(&trace->head) ? STATUS_NO_MEMORY : find_step(trace);
 	if (got == 0)
 		got = export_samples_each(trace->view->samples, id, add_sample, trace);
 	if (got == 0)
@@ -331,9 +362,9 @@ static void put_event(struct trace *trace, const struct profile_event *event)
 	bool is_later = false;
 	put_key(out, &is_later, "kind");
 	json_text(out, profile_event_key((enum profile_event_kind)event->kind));
-	put_member(trace, &is_later, "tier", event->tier);
-	put_member(trace, &is_later, "from", event->from_tier);
-	put_member(trace, &is_later, "runtime", event->runtime);
+	put_member(out, profile, &is_later, "tier", event->tier);
+	put_member(out, profile, &is_later, "from", event->from_tier);
+	put_member(out, profile, &is_later, "runtime", event->runtime);
 	if (event->size_bytes) {
 		put_key(out, &is_later, "bytes");
 		json_number(out, event->size_bytes);
@@ -385,6 +416,10 @@ static int write_chrome(struct export_out *out, const struct export_view *view)
 	vector_clear(&trace.open);
 	vector_clear(&trace.ends_ns);
 	idmap_clear(&trace.ended);
+	sink_clear(&trace.head);
+	sink_clear(&trace.scratch);
+	arena_clear(&trace.texts);
+	vector_clear(&trace.of_frame);
 	return got;
 }
 
@@ -392,6 +427,18 @@ const struct export_format export_chrome = {
 	.name = "chrome",
 	.extensions = ".trace.json .chrome.json",
 	.what = "calls over time, for DevTools, Perfetto, speedscope",
+	.takes_samples = true,
+	.takes_events = true,
+	.write = write_chrome,
+};
+
+/* The same names again and again: packed it is a tenth or less. */
+const struct export_format export_chrome_gz = {
+	.name = "chrome-gz",
+	.extensions = ".trace.json.gz .chrome.json.gz",
+	.what = "the same, packed: DevTools and Perfetto unpack it",
+	.is_gzipped = true,
+	.is_binary = true,
 	.takes_samples = true,
 	.takes_events = true,
 	.write = write_chrome,

@@ -32,6 +32,7 @@ struct export_samples;
 	X(speedscope)         \
 	X(firefox)            \
 	X(chrome)             \
+	X(chrome_gz)          \
 	X(callgrind)
 
 struct export_options {

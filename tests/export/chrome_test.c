@@ -30,7 +30,9 @@ static struct export_sample first_sample(const struct export_fixture *fixture)
 	return (struct export_sample){ .period = 1000, .stack = row->stack };
 }
 
-#define ALPHA "\"name\":\"alpha\",\"pid\":7,\"tid\":7,\"cat\":\"baseline\","
+#define ALPHA(start, duration)                                                 \
+	"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":" start ",\"dur\":" duration \
+	",\"name\":\"alpha\",\"cat\":\"baseline\",\"args\":{\"source\":\"/js/app.js:3\","
 
 static void samples_that_are_near_are_one_call(void **state)
 {
@@ -43,8 +45,8 @@ static void samples_that_are_near_are_one_call(void **state)
 	replace_samples(&fixture, (const uint64_t[]){ 10000, 11000, 12500, 14001 }, 4,
 			first_sample(&fixture));
 	char *text = fixture_write(&fixture, &export_chrome, FIXTURE_CPU_CLOCK, NULL);
-	has(text, ALPHA "\"ts\":9.000,\"dur\":3.500,\"args\":{\"source\":\"/js/app.js:3\",");
-	has(text, ALPHA "\"ts\":13.000,\"dur\":1.000,\"args\":{\"source\":\"/js/app.js:3\",");
+	has(text, ALPHA("9.000", "3.500"));
+	has(text, ALPHA("13.000", "1.000"));
 	free(text);
 	fixture_close(&fixture);
 }
@@ -60,8 +62,8 @@ static void distances_stand_for_periods(void **state)
 	replace_samples(&fixture, (const uint64_t[]){ 100000, 101000, 102000, 103000, 900000 }, 5,
 			sample);
 	char *text = fixture_write(&fixture, &export_chrome, FIXTURE_CYCLES, NULL);
-	has(text, ALPHA "\"ts\":99.000,\"dur\":4.000,\"args\":{\"source\":\"/js/app.js:3\",");
-	has(text, ALPHA "\"ts\":899.000,\"dur\":1.000,\"args\":{\"source\":\"/js/app.js:3\",");
+	has(text, ALPHA("99.000", "4.000"));
+	has(text, ALPHA("899.000", "1.000"));
 	free(text);
 	fixture_close(&fixture);
 }
@@ -73,7 +75,7 @@ static void samples_without_times_follow_each_other(void **state)
 	fixture_open(&fixture);
 	replace_samples(&fixture, (const uint64_t[]){ 0, 0, 0 }, 3, first_sample(&fixture));
 	char *text = fixture_write(&fixture, &export_chrome, FIXTURE_CPU_CLOCK, NULL);
-	has(text, ALPHA "\"ts\":0.000,\"dur\":3.000,\"args\":{\"source\":\"/js/app.js:3\",");
+	has(text, ALPHA("0.000", "3.000"));
 	free(text);
 	fixture_close(&fixture);
 }
@@ -88,7 +90,7 @@ static void any_time_is_written(void **state)
 	sample.period = UINT64_MAX;
 	replace_samples(&fixture, (const uint64_t[]){ UINT64_MAX, 0, 5, UINT64_MAX }, 4, sample);
 	char *text = fixture_write(&fixture, &export_chrome, FIXTURE_CPU_CLOCK, NULL);
-	has(text, ALPHA "\"ts\":0.000,\"dur\":18446744073709551.500,");
+	has(text, ALPHA("0.000", "18446744073709551.500"));
 	free(text);
 	fixture_close(&fixture);
 }
@@ -111,8 +113,8 @@ static void a_thread_of_two_names_is_in_one_place_at_a_time(void **state)
 	}
 	assert_int_equal(export_samples_end(fixture.samples), 0);
 	char *text = fixture_write(&fixture, &export_chrome, FIXTURE_CPU_CLOCK, NULL);
-	has(text, ALPHA "\"ts\":9.000,\"dur\":1.000,");
-	has(text, ALPHA "\"ts\":10.000,\"dur\":0.375,");
+	has(text, ALPHA("9.000", "1.000"));
+	has(text, ALPHA("10.000", "0.375"));
 	has(text, "\"name\":\"thread_name\",\"pid\":7,\"tid\":7,\"args\":{\"name\":\"sh\"}");
 	free(text);
 	fixture_close(&fixture);
@@ -135,6 +137,16 @@ static void code_is_told_of(void **state)
 	fixture_close(&fixture);
 }
 
+/* chrome_test.py unpacks it. */
+static void a_name_tells_of_packing(void **state)
+{
+	(void)state;
+	assert_ptr_equal(export_format_of_path("a.trace.json"), &export_chrome);
+	assert_ptr_equal(export_format_of_path("a.chrome.json"), &export_chrome);
+	assert_ptr_equal(export_format_of_path("a.trace.json.gz"), &export_chrome_gz);
+	assert_ptr_equal(export_format_of_path("a.chrome.json.gz"), &export_chrome_gz);
+}
+
 static void a_failed_write_ends_it(void **state)
 {
 	struct export_fixture fixture;
@@ -153,6 +165,7 @@ int main(void)
 		cmocka_unit_test(any_time_is_written),
 		cmocka_unit_test(a_thread_of_two_names_is_in_one_place_at_a_time),
 		cmocka_unit_test(code_is_told_of),
+		cmocka_unit_test(a_name_tells_of_packing),
 		cmocka_unit_test(a_failed_write_ends_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@ order that readers make of a file.
 """
 import collections
 import decimal
+import gzip
 import json
 import sys
 
@@ -57,6 +58,7 @@ def main():
     for number, name in enumerate(json_test.EVENTS):
         samples = [sample for track in tracks for sample in track if sample.event == number]
         text = json_test.run(program, "chrome", str(number))
+        assert gzip.decompress(json_test.run(program, "chrome-gz", str(number))) == text
         calls, others = events_of(text)
         check(calls, samples)
         assert json.loads(text)["otherData"]["event"] == name
