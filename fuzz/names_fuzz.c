@@ -1,5 +1,6 @@
 /* names_fuzz.c - the first byte chooses what is known of the runtime, the rest is a name. */
 #include "names/names.h"
+#include "names/stable.h"
 
 #include <stdlib.h>
 
@@ -65,6 +66,25 @@ static void split_aot(struct bytes raw)
 	sink_clear(&human);
 }
 
+/* Folding takes out, and puts nothing in. */
+static void fold(struct bytes name, enum runtime runtime)
+{
+	for (int what = STABLE_RUNS; what <= STABLE_BUILDS; what++) {
+		struct stable_numbers numbers;
+		struct sink key = { 0 };
+		sink_text(&key, "kept");
+		names_stable(name, runtime, (enum stable_for)what, &key, &numbers);
+		require(!sink_failed(&key));
+		require(memcmp(key.data, "kept", 4) == 0 && key.size - 4 <= name.size);
+		require(numbers.count <= STABLE_NUMBERS_KEPT);
+		require(numbers.scope <= key.size - 4);
+		sink_reset(&key);
+		names_stable_object(name, (enum stable_for)what, &key);
+		require(!sink_failed(&key) && key.size <= name.size);
+		sink_clear(&key);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
@@ -75,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	split(raw, RUNTIME_UNKNOWN);
 	demangle(raw);
 	split_aot(raw);
+	fold(raw, runtime);
 	const struct name_evidence evidence = { .executable = raw };
 	require((unsigned)names_guess(&evidence, &raw, 1) < RUNTIME_COUNT);
 	return 0;
