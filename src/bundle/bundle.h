@@ -47,4 +47,10 @@ int bundle_writer_add_rest(struct bundle_writer *writer, const char *name, int f
 /* Writes the directory. The writer is freed whatever happens. */
 int bundle_writer_close(struct bundle_writer *writer);
 
+/* A writer that writes nothing: contents are kept, files stay open where they are, as long as
+ * they are then. Frees the writer; the bundle reads as one of a recording would.
+ */
+int bundle_writer_open_list(struct bundle_writer **writer);
+int bundle_writer_close_list(struct bundle_writer *writer, struct bundle **bundle);
+
 #endif

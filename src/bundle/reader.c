@@ -4,9 +4,12 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/vector.h"
-#include "bundle/bundle.h"
+#include "bundle/list.h"
+#include "os/file.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum {
@@ -45,6 +48,10 @@ struct member {
 	bool is_read;
 	struct bytes content;
 	uint8_t *unpacked; /* owned; NULL where `content` lies in the recording */
+	/* Of a list: */
+	int fd; /* owned; -1: the content is there */
+	uint64_t file_off;
+	struct os_file file;
 };
 
 struct bundle {
@@ -53,6 +60,7 @@ struct bundle {
 	uint64_t unpacked_bytes;
 	struct arena names;
 	VECTOR(struct member) members; /* sorted by name */
+	bool is_list;                  /* of list.h: there is no recording */
 };
 
 struct directory {
@@ -244,8 +252,15 @@ void bundle_close(struct bundle *bundle)
 {
 	if (!bundle)
 		return;
-	for (size_t i = 0; i < bundle->members.count; i++)
-		free(bundle->members.items[i].unpacked);
+	for (size_t i = 0; i < bundle->members.count; i++) {
+		struct member *member = &bundle->members.items[i];
+		free(member->unpacked);
+		if (bundle->is_list) {
+			os_file_close(&member->file);
+			if (member->fd >= 0)
+				close(member->fd);
+		}
+	}
 	vector_clear(&bundle->members);
 	arena_clear(&bundle->names);
 	free(bundle);
@@ -365,13 +380,81 @@ static int read_member(struct bundle *bundle, struct member *member)
 		   : STATUS_CORRUPT;
 }
 
+int bundle_list_new(struct bundle **bundle)
+{
+	*bundle = calloc(1, sizeof(**bundle));
+	if (!*bundle)
+		return STATUS_NO_MEMORY;
+	(*bundle)->is_list = true;
+	return 0;
+}
+
+static struct member *list_member(struct bundle *bundle, const char *name)
+{
+	char *copy = arena_copy(&bundle->names, name, strlen(name));
+	struct member *member = copy ? vector_push(&bundle->members) : NULL;
+	if (!member)
+		return NULL;
+	*member = (struct member){
+		.name = copy, .number = bundle->members.count - 1, .fd = -1, .file = { .slot = -1 }
+	};
+	return member;
+}
+
+int bundle_list_add(struct bundle *bundle, const char *name, struct bytes content)
+{
+	struct member *member = list_member(bundle, name);
+	if (!member)
+		return STATUS_NO_MEMORY;
+	member->unpacked = malloc(content.size + 1);
+	if (!member->unpacked)
+		return STATUS_NO_MEMORY;
+	if (content.size)
+		memcpy(member->unpacked, content.data, content.size);
+	member->content = (struct bytes){ member->unpacked, content.size };
+	member->size = content.size;
+	member->is_read = true;
+	return 0;
+}
+
+int bundle_list_add_file(struct bundle *bundle, const char *name, const struct bundle_part *part)
+{
+	struct member *member = list_member(bundle, name);
+	if (!member)
+		return STATUS_NO_MEMORY;
+	member->fd = fcntl(part->fd, F_DUPFD_CLOEXEC, 0);
+	member->file_off = part->offset;
+	member->size = part->limit;
+	return member->fd < 0 ? STATUS_IO : 0;
+}
+
+void bundle_list_sort(struct bundle *bundle)
+{
+	if (bundle->members.count)
+		qsort(bundle->members.items, bundle->members.count, sizeof(struct member), compare);
+}
+
+static int read_file(struct member *member)
+{
+	const int got = os_file_open_fd(&member->file, member->fd);
+	if (got < 0)
+		return got;
+	const struct bytes all = member->file.bytes;
+	const uint64_t left = all.size > member->file_off ? all.size - member->file_off : 0;
+	member->content = (struct bytes){
+		all.data + (left ? member->file_off : 0),
+		(size_t)(left < member->size ? left : member->size),
+	};
+	return 0;
+}
+
 int bundle_read(struct bundle *bundle, const char *name, struct bytes *bytes)
 {
 	struct member *member = find(bundle, name);
 	if (!member)
 		return STATUS_NOT_FOUND;
 	if (!member->is_read) {
-		const int got = read_member(bundle, member);
+		const int got = bundle->is_list ? read_file(member) : read_member(bundle, member);
 		if (got < 0) {
 			bundle->unpacked_bytes -= member->unpacked ? member->content.size : 0;
 			free(member->unpacked);

@@ -1,6 +1,6 @@
 #include "base/sink.h"
 #include "base/status.h"
-#include "bundle/bundle.h"
+#include "bundle/list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +27,7 @@ struct bundle_writer {
 	uint64_t position;  /* of the next byte, `gathered` included */
 	struct sink gathered;
 	zip_fileinfo now;
+	struct bundle *list; /* instead of a zip */
 };
 
 static int fail(struct bundle_writer *writer, int status)
@@ -181,6 +182,40 @@ int bundle_writer_open(struct bundle_writer **opened, int fd, bool compress)
 	return 0;
 }
 
+int bundle_writer_open_list(struct bundle_writer **opened)
+{
+	struct bundle_writer *writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return STATUS_NO_MEMORY;
+	const int got = bundle_list_new(&writer->list);
+	if (got < 0) {
+		free(writer);
+		return got;
+	}
+	*opened = writer;
+	return 0;
+}
+
+int bundle_writer_close_list(struct bundle_writer *writer, struct bundle **bundle)
+{
+	const int status = writer->status;
+	*bundle = writer->list;
+	free(writer);
+	if (status < 0) {
+		bundle_close(*bundle);
+		*bundle = NULL;
+		return status;
+	}
+	bundle_list_sort(*bundle);
+	return 0;
+}
+
+/* Remembers the first failure. */
+static int listed(struct bundle_writer *writer, int got)
+{
+	return got < 0 ? fail(writer, got) : writer->status;
+}
+
 static int begin_member(struct bundle_writer *writer, const char *name, uint64_t size)
 {
 	if (writer->status < 0)
@@ -219,6 +254,8 @@ static int end_member(struct bundle_writer *writer)
 
 int bundle_writer_add(struct bundle_writer *writer, const char *name, struct bytes content)
 {
+	if (writer->list)
+		return listed(writer, bundle_list_add(writer->list, name, content));
 	int got = begin_member(writer, name, content.size);
 	if (got == 0)
 		got = put(writer, content.data, content.size);
@@ -255,6 +292,10 @@ int bundle_writer_add_rest(struct bundle_writer *writer, const char *name, int f
 			   uint64_t limit)
 {
 	struct stat st;
+	if (writer->list) {
+		const struct bundle_part listed_part = { fd, offset, limit };
+		return listed(writer, bundle_list_add_file(writer->list, name, &listed_part));
+	}
 	if (fstat(fd, &st) != 0)
 		return fail(writer, STATUS_IO);
 	struct part part = { .fd = fd, .offset = offset, .size = limit };

@@ -1,12 +1,9 @@
 /* cmd_record.c - `polyperf record`: options to a recording. */
-#include "base/status.h"
-#include "base/vector.h"
 #include "cli/command.h"
 #include "cli/inject_args.h"
 #include "cli/message.h"
 #include "cli/parse.h"
-#include "record/runtimes.h"
-#include "record/session.h"
+#include "cli/record_args.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -16,45 +13,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct record_args {
-	struct record_options options;
-	VECTOR(const char *) events;
-	VECTOR(const char *) runtimes_off;
-	VECTOR(pid_t) pids;
-	char off_names[16][32];
-	bool is_verbose;
+struct command_args {
+	struct record_args record;
 	bool injects;
 	const char *injected; /* where to; NULL: a name made of the output's */
 };
 
 enum {
-	KEY_USER_ONLY = 256,
-	KEY_DURATION,
-	KEY_NO_AUTO,
-	KEY_RUNTIME,
+	KEY_DURATION = 256,
 	KEY_KEEP,
 	KEY_NO_CODE,
 	KEY_SOURCES,
 	KEY_INJECT,
-	KEY_INTERPRETERS,
 };
 
 static const struct argp_option options[] = {
 	{ .doc = "What to record:" },
-	{ "pid", 'p', "PID[,PID]", 0, "these running processes, and what they start", 0 },
-	{ "all-cpus", 'a', NULL, 0, "everything on this machine", 0 },
+	RECORD_ARGS_WHOM,
 	{ .doc = "When to take a sample:" },
-	{ "event", 'e', "EVENT[,EVENT]", 0,
-	  "by what to sample, by perf's names: `cycles`, `instructions`, `cache-misses`, "
-	  "`branch-misses`, `cpu-clock`, `task-clock`, `page-faults`, `context-switches`, "
-	  "`L1-dcache-load-misses`, `r1a8`, `cpu/event=0x3c/`, ...; `:u` and `:k` behind a name "
-	  "take "
-	  "user space or the kernel only; may be repeated; default `cycles`, and where the machine "
-	  "has no counter for it `cpu-clock`",
-	  0 },
-	{ "freq", 'F', "HZ", 0, "samples a second; `max` is as many as allowed; default 999", 0 },
-	{ "count", 'c', "N", 0, "a sample every N events, instead of -F", 0 },
-	{ "user-only", KEY_USER_ONLY, NULL, 0, "leave the kernel out", 0 },
+	RECORD_ARGS_WHEN,
 	{ "delay", 'D', "MS", 0, "start to sample so many milliseconds after the command", 0 },
 	{ "duration", KEY_DURATION, "SECONDS", 0,
 	  "stop after this time of sampling, and end the command", 0 },
@@ -77,15 +54,7 @@ static const struct argp_option options[] = {
 	  "`perf.injected.data` for `perf.data`",
 	  0 },
 	{ .doc = "Runtimes:" },
-	{ "interpreters", KEY_INTERPRETERS, "HOW", 0,
-	  "read at each sample which functions and lines Python, PHP, Ruby, Perl and LuaJIT run: "
-	  "`walk` "
-	  "has the kernel do it, or fails; `agent` has a library in each Python of the command do "
-	  "it, for which no privilege is needed, or fails; `auto`, the default, walks where this "
-	  "user may load BPF programs, and else takes the agent; `off` does not",
-	  0 },
-	{ "no-auto", KEY_NO_AUTO, NULL, 0, "do not switch the runtimes' JIT symbols on", 0 },
-	{ "runtime", KEY_RUNTIME, "NAME=off", 0, "leave this one alone", 0 },
+	RECORD_ARGS_RUNTIMES,
 	{ "keep", KEY_KEEP, NULL, 0,
 	  "keep the files that runtimes wrote, also beside the recording", 0 },
 	{ "no-code", KEY_NO_CODE, NULL, 0,
@@ -101,19 +70,6 @@ static const struct argp_option options[] = {
 	{ "quiet", 'q', NULL, 0, "only warnings and errors", 0 },
 	{ 0 },
 };
-
-static bool add_pid(void *context, const char *item)
-{
-	struct record_args *a = context;
-	uint32_t pid;
-	if (!parse_u32(item, &pid) || pid == 0 || pid > INT_MAX)
-		return false;
-	pid_t *slot = vector_push(&a->pids);
-	if (!slot)
-		return false;
-	*slot = (pid_t)pid;
-	return true;
-}
 
 static bool starts_mode(const char *word)
 {
@@ -157,93 +113,22 @@ static bool parse_delay(const char *text, uint64_t *ns)
 	return ms < UINT64_MAX / 1000000;
 }
 
-static void parse_runtime(struct record_args *a, const char *text, struct argp_state *state)
+static void check(struct command_args *a, struct argp_state *state)
 {
-	const char *equals = strchr(text, '=');
-	const size_t size = equals ? (size_t)(equals - text) : 0;
-	const size_t index = a->runtimes_off.count;
-	if (!equals || strcmp(equals, "=off") != 0 || size == 0 ||
-	    size >= sizeof(a->off_names[0]) ||
-	    index >= sizeof(a->off_names) / sizeof(a->off_names[0]))
-		argp_error(state, "--runtime takes NAME=off: %s", text);
-	memcpy(a->off_names[index], text, size);
-	const char **slot = vector_push(&a->runtimes_off);
-	if (slot)
-		*slot = a->off_names[index];
-	for (size_t i = 0; runtimes_name(i); i++)
-		if (strcmp(runtimes_name(i), a->off_names[index]) == 0)
-			return;
-	argp_error(state, "--runtime: there is none named '%s'", a->off_names[index]);
-}
-
-static void parse_interpreters(struct record_options *o, const char *how, struct argp_state *state)
-{
-	if (strcmp(how, "auto") == 0)
-		o->interpreters = RECORD_INTERPRETERS_AUTO;
-	else if (strcmp(how, "walk") == 0)
-		o->interpreters = RECORD_INTERPRETERS_WALK;
-	else if (strcmp(how, "agent") == 0)
-		o->interpreters = RECORD_INTERPRETERS_AGENT;
-	else if (strcmp(how, "off") == 0)
-		o->interpreters = RECORD_INTERPRETERS_OFF;
-	else
-		argp_error(state, "--interpreters takes auto, walk, agent or off: %s", how);
-}
-
-static void parse_frequency(struct record_options *o, const char *arg, struct argp_state *state)
-{
-	o->frequency_hz = RECORD_FREQUENCY_MAX;
-	if (strcmp(arg, "max") != 0 && (!parse_u64(arg, &o->frequency_hz) || o->frequency_hz == 0))
-		argp_error(state, "-F takes a number of samples a second, or max: %s", arg);
-}
-
-static void check(struct record_args *a, struct argp_state *state)
-{
-	struct record_options *o = &a->options;
-	if (!o->command && !a->pids.count && !o->system_wide)
+	struct record_options *o = &a->record.options;
+	record_args_finish(&a->record, state);
+	if (!o->command && !o->pid_count && !o->system_wide)
 		argp_error(state, "say what to record: a command, -p PID, or -a");
-	if (a->pids.count && o->system_wide)
-		argp_error(state, "-a and -p exclude each other");
 	if (a->injects && o->output && strcmp(o->output, "-") == 0)
 		argp_error(state, "--inject needs the recording in a file: not with -o -");
-	if (o->period && o->frequency_hz)
-		argp_error(state, "-c and -F exclude each other");
-	o->events = a->events.items;
-	o->event_count = a->events.count;
-	o->pids = a->pids.items;
-	o->pid_count = a->pids.count;
-	o->runtimes_off = a->runtimes_off.items;
-	o->runtimes_off_count = a->runtimes_off.count;
 }
 
-static void add_event(struct record_args *a, const char *arg)
+static error_t parse_switch(struct command_args *a, int key, char *arg, struct argp_state *state)
 {
-	const char **slot = vector_push(&a->events);
-	if (slot)
-		*slot = arg;
-}
-
-static error_t parse_switch(struct record_args *a, int key)
-{
-	struct record_options *o = &a->options;
+	struct record_options *o = &a->record.options;
 	switch (key) {
-	case 'a':
-		o->system_wide = true;
-		return 0;
 	case 'z':
 		o->compress = true;
-		return 0;
-	case 'v':
-		a->is_verbose = true;
-		return 0;
-	case 'q':
-		message_quiet();
-		return 0;
-	case KEY_USER_ONLY:
-		o->user_only = true;
-		return 0;
-	case KEY_NO_AUTO:
-		o->no_auto = true;
 		return 0;
 	case KEY_KEEP:
 		o->keep = true;
@@ -255,30 +140,16 @@ static error_t parse_switch(struct record_args *a, int key)
 		o->sources = true;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return record_args_parse(&a->record, key, arg, state);
 	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct record_args *a = state->input;
-	struct record_options *o = &a->options;
+	struct command_args *a = state->input;
+	struct record_options *o = &a->record.options;
 	uint64_t bytes;
 	switch (key) {
-	case 'p':
-		if (!parse_list(arg, add_pid, a))
-			argp_error(state, "-p takes process ids: %s", arg);
-		return 0;
-	case 'e':
-		add_event(a, arg);
-		return 0;
-	case 'F':
-		parse_frequency(o, arg, state);
-		return 0;
-	case 'c':
-		if (!parse_u64(arg, &o->period) || o->period == 0)
-			argp_error(state, "-c takes a number of events: %s", arg);
-		return 0;
 	case 'g':
 		parse_stacks(o, arg, state);
 		return 0;
@@ -300,12 +171,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!parse_duration_ns(arg, &o->duration_ns) || o->duration_ns == 0)
 			argp_error(state, "--duration takes a time such as 10 or 1.5s: %s", arg);
 		return 0;
-	case KEY_RUNTIME:
-		parse_runtime(a, arg, state);
-		return 0;
-	case KEY_INTERPRETERS:
-		parse_interpreters(o, arg, state);
-		return 0;
 	case KEY_INJECT:
 		a->injects = true;
 		a->injected = arg;
@@ -317,30 +182,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(a, state);
 		return 0;
 	default:
-		return parse_switch(a, key);
-	}
-}
-
-static void print_note(void *context, enum record_note_kind kind, const char *text)
-{
-	const struct record_args *a = context;
-	switch (kind) {
-	case RECORD_NOTE:
-		message_note("%s", text);
-		break;
-	case RECORD_NOTE_WARNING:
-		message_warning("%s", text);
-		break;
-	case RECORD_NOTE_ERROR:
-		message_error("%s", text);
-		break;
-	case RECORD_NOTE_TRY:
-		message_try("%s", text);
-		break;
-	case RECORD_NOTE_DETAIL:
-		if (a->is_verbose)
-			message_note("%s", text);
-		break;
+		return parse_switch(a, key, arg, state);
 	}
 }
 
@@ -384,34 +226,34 @@ static const char **whole_command_line(int argc, char **argv)
 	return line;
 }
 
-static int inject(const struct record_args *a)
+static int inject(const struct command_args *a)
 {
-	struct inject_args args = { .load.options.input =
-					a->options.output ? a->options.output : "perf.data",
+	struct inject_args args = { .load.options.input = a->record.options.output
+							      ? a->record.options.output
+							      : "perf.data",
 				    .options.output = a->injected };
 	return inject_args_run(&args);
 }
 
 static int run(int argc, char **argv)
 {
-	struct record_args a = { .options = { .note = print_note } };
+	struct command_args a = { .record.options = { .note = record_args_note } };
+	struct record_options *o = &a.record.options;
 	const char **line = whole_command_line(argc, argv);
 	command_parse(&cmd_record, argc, argv, &a);
-	a.options.note_context = &a;
-	a.options.command_line = line;
+	o->note_context = &a.record;
+	o->command_line = line;
 	struct record_result result;
-	const int got = record_run(&a.options, &result);
+	const int got = record_run(o, &result);
 	int status = EXIT_INPUT;
 	if (got == 0) {
-		print_summary(&a.options, &result);
+		print_summary(o, &result);
 		const int injected = a.injects ? inject(&a) : EXIT_OK;
 		status = injected == EXIT_OK ? exit_status(&result) : injected;
 	} else if (result.exec_failure) {
 		status = result.exec_failure;
 	}
-	vector_clear(&a.events);
-	vector_clear(&a.pids);
-	vector_clear(&a.runtimes_off);
+	record_args_clear(&a.record);
 	free(line);
 	return status;
 }

@@ -85,7 +85,7 @@ struct command {
 	X(record)       \
 	X(report)       \
 	X(open)         \
-	X(annotate) X(diff) X(script) X(export) X(inject) X(attach) X(lint) X(doctor) X(help)
+	X(annotate) X(top) X(diff) X(script) X(export) X(inject) X(attach) X(lint) X(doctor) X(help)
 
 #define X(name) extern const struct command cmd_##name;
 COMMAND_LIST(X)

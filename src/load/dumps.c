@@ -5,6 +5,7 @@
 #include "format/jitdump/extensions.h"
 #include "format/jitdump/reader.h"
 #include "load/interpreted.h"
+#include "load/kept.h"
 #include "profile/events.h"
 
 #include <dirent.h>
@@ -290,6 +291,85 @@ static int take_record(struct dump *dump, const struct jitdump_record *record)
 	}
 }
 
+/* What is told of it in advance, and its LOAD. */
+static int take_entry_load(struct dump *dump, const struct digest_entry *entry,
+			   struct jitdump_record *record)
+{
+	int got = 0;
+	dump->reader.next_offset = (size_t)entry->first_off;
+	while (got >= 0 && jitdump_reader_next(&dump->reader, record) > 0 &&
+	       record->offset <= entry->load_off) {
+		const bool is_load = record->id == JITDUMP_CODE_LOAD;
+		const bool is_other = is_load ? record->offset != entry->load_off
+					      : record->id == JITDUMP_CODE_MOVE ||
+						    record->id == JITDUMP_UNLOAD ||
+						    record->id == JITDUMP_METHOD;
+		if (!is_other)
+			got = take_record(dump, record);
+		if (record->offset == entry->load_off)
+			break;
+	}
+	return got;
+}
+
+static int take_entry(struct dump *dump, const struct digest_entry *entry)
+{
+	struct jitdump_record record;
+	int got = take_entry_load(dump, entry, &record);
+	if (got < 0 || record.id != JITDUMP_CODE_LOAD)
+		return got;
+	const uint64_t loaded_avma = record.code_load.code_avma;
+	if (entry->move_off &&
+	    jitdump_reader_at(&dump->reader, entry->move_off, &record) > 0) {
+		/* The places between the first and the last are of no interest. */
+		record.code_move.old_avma = loaded_avma;
+		got = take_move(dump, &record);
+	}
+	if (got >= 0 && entry->unload_off &&
+	    jitdump_reader_at(&dump->reader, entry->unload_off, &record) > 0)
+		got = take_unload(dump, &record);
+	return got;
+}
+
+/* Only what still matters: the rest was read by loads before. */
+static int take_digest(struct dump *dump, const struct digest *digest)
+{
+	struct jitdump_record record;
+	int got = 0;
+	if (digest->torn_off) {
+		const struct jitdump_problem problem = { .offset = digest->torn_off,
+							 .skipped_bytes = digest->torn_bytes,
+							 .what = digest->torn_what };
+		on_problem(dump, &problem);
+	}
+	for (size_t i = 0; got >= 0 && i < digest->methods.count; i++)
+		if (jitdump_reader_at(&dump->reader, digest->methods.items[i], &record) > 0)
+			got = take_method(dump, &record);
+	for (size_t i = 0; got >= 0 && i < digest->entries.count; i++)
+		got = take_entry(dump, &digest->entries.items[i]);
+	return got;
+}
+
+static int take_records(struct dump *dump)
+{
+	struct jitdump_record record;
+	int got = 0;
+	if (dump->load->options.kept) {
+		struct jitdump_reader reader = dump->reader;
+		struct digest *digest =
+		    load_kept_dump(dump->load->options.kept, dump->path, &reader);
+		dump->reader.on_problem = NULL;
+		dump->reader.anchor_time = reader.anchor_time;
+		return digest ? take_digest(dump, digest) : STATUS_NO_MEMORY;
+	}
+	while (got >= 0 && (got = jitdump_reader_next(&dump->reader, &record)) > 0) {
+		progress_at(dump->load->options.progress, "code", record.offset,
+			    dump->reader.file.size);
+		got = take_record(dump, &record);
+	}
+	return got;
+}
+
 static int add_source(struct dump *dump)
 {
 	struct source *source = load_add_source(dump->load, dump->pid, &dump->source);
@@ -357,11 +437,7 @@ static int read_dump(struct load *load, const char *path, uint32_t pid, struct b
 		return STATUS_NO_MEMORY;
 
 	const size_t first_code = load->codes.count;
-	struct jitdump_record record;
-	while (got >= 0 && (got = jitdump_reader_next(&dump.reader, &record)) > 0) {
-		progress_at(load->options.progress, "code", record.offset, bytes.size);
-		got = take_record(&dump, &record);
-	}
+	got = take_records(&dump);
 	progress_done(load->options.progress, "code", bytes.size);
 	process = load_process_find(load, pid);
 	if (process)

@@ -27,8 +27,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bundle;
+struct load_kept;
+
 struct load_options {
 	const char *input; /* a path, or "-" */
+	/* Borrowed: in place of the zip at the end of the input; NULL: that. */
+	struct bundle *bundle;
+	struct load_kept *kept; /* kept.h: of the loads before; NULL: this is the only one */
 	struct progress
 	    *progress; /* told by all walks over the recording and its dumps; may be NULL */
 	/* Each "FILE" or "PID=FILE". */

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "clr/build_id.h"
 #include "format/perfdata/features.h"
+#include "load/kept.h"
 #include "os/debuginfod.h"
 #include "os/kernel.h"
 #include "os/proc.h"
@@ -196,6 +197,8 @@ static void close_file(void *context, struct bytes bytes)
 
 static struct symbol_files files_of(struct load *load)
 {
+	if (load->options.kept)
+		return load_kept_files(load->options.kept);
 	const bool fetches = load->options.fetches_debug && !load->options.self_contained;
 	return (struct symbol_files){ .context = load,
 				      .open = open_file,
@@ -256,6 +259,29 @@ static const char *reason_of(int status, bool has_build_id)
 	}
 }
 
+/* What loads before know of it; NULL: this is the only one. */
+static struct load_kept_object *kept_object(struct load *load, const struct object *object)
+{
+	if (!load->options.kept)
+		return NULL;
+	return load_kept_object(load->options.kept, intern_get(&load->strings, object->path),
+				load_object_build_id(load, object));
+}
+
+static int open_symbols(struct load *load, struct object *object)
+{
+	const struct symbol_files files = files_of(load);
+	struct bytes image;
+	if (object->kind == OBJECT_VDSO)
+		return load_vdso(load, &image) ? symbol_table_image(&object->symbols, image)
+					       : STATUS_NOT_FOUND;
+	if (object->kind != OBJECT_FILE)
+		return STATUS_NOT_FOUND;
+	return symbol_table_file(&object->symbols, &files,
+				 intern_get(&load->strings, object->path),
+				 load_object_build_id(load, object));
+}
+
 struct symbol_table *load_object_symbols(struct load *load, struct object *object)
 {
 	if (object->kind == OBJECT_KERNEL)
@@ -264,15 +290,15 @@ struct symbol_table *load_object_symbols(struct load *load, struct object *objec
 		return object->symbols;
 	object->was_opened = true;
 	const struct bytes build_id = load_object_build_id(load, object);
-	const struct symbol_files files = files_of(load);
-	int got = STATUS_NOT_FOUND;
-	struct bytes image;
-	if (object->kind == OBJECT_VDSO)
-		got = load_vdso(load, &image) ? symbol_table_image(&object->symbols, image)
-					      : STATUS_NOT_FOUND;
-	else if (object->kind == OBJECT_FILE)
-		got = symbol_table_file(&object->symbols, &files,
-					intern_get(&load->strings, object->path), build_id);
+	struct load_kept_object *kept = kept_object(load, object);
+	int got = kept && kept->has_symbols ? kept->symbols_status : open_symbols(load, object);
+	if (kept && kept->has_symbols)
+		object->symbols = kept->symbols;
+	if (kept && !kept->has_symbols) {
+		kept->has_symbols = true;
+		kept->symbols = got < 0 ? NULL : object->symbols;
+		kept->symbols_status = got;
+	}
 	if (got == 0 && object->bundle_id)
 		object->has_other_bundle = !symbol_check_bundle(
 		    object->symbols, intern_get_bytes(&load->strings, object->bundle_id));
@@ -300,10 +326,17 @@ struct debuginfo *load_object_debuginfo(struct load *load, struct object *object
 	if (object->debuginfo_was_opened || object->kind != OBJECT_FILE)
 		return object->debuginfo;
 	object->debuginfo_was_opened = true;
+	struct load_kept_object *kept = kept_object(load, object);
+	if (kept && kept->has_debuginfo)
+		return object->debuginfo = kept->debuginfo;
 	const struct symbol_files files = files_of(load);
 	if (debuginfo_open(&object->debuginfo, &files, intern_get(&load->strings, object->path),
 			   load_object_build_id(load, object)) < 0)
 		object->debuginfo = NULL;
+	if (kept) {
+		kept->has_debuginfo = true;
+		kept->debuginfo = object->debuginfo;
+	}
 	return object->debuginfo;
 }
 
@@ -348,6 +381,8 @@ struct symbol_table *load_running_kernel_symbols(struct load *load)
 	if (load->running_kallsyms_was_read)
 		return load->running_kallsyms;
 	load->running_kallsyms_was_read = true;
+	if (load->options.kept)
+		return load->running_kallsyms = load_kept_kallsyms(load->options.kept);
 	if (load->options.self_contained ||
 	    load_keep_file(load, "/proc/kallsyms", false, &text) < 0 ||
 	    symbol_table_kallsyms(&load->running_kallsyms, text) < 0)

@@ -5,6 +5,7 @@
 #include "load/bpf_code.h"
 #include "load/clr.h"
 #include "load/dumped.h"
+#include "load/kept.h"
 #include "load/stacks.h"
 
 #include <inttypes.h>
@@ -36,9 +37,12 @@ static int open_recording(struct load *load, struct load_error *error)
 		got = perfdata_open(&load->perf, load->file.bytes, &error->offset);
 	if (got < 0)
 		return got;
-	got = bundle_open(&load->bundle, load->file.bytes);
+	load->bundle = load->options.bundle;
+	got = load->bundle ? 0 : bundle_open(&load->bundle, load->file.bytes);
 	if (got < 0)
 		tell_lost_bundle(load, got);
+	if (load->options.kept)
+		load_kept_begin(load->options.kept);
 	return 0;
 }
 
@@ -116,8 +120,10 @@ void load_close(struct load *load)
 	if (!load)
 		return;
 	for (size_t i = 0; i < load->objects.count; i++) {
-		symbol_table_free(load->objects.items[i].symbols);
-		debuginfo_close(load->objects.items[i].debuginfo);
+		if (!load->options.kept) {
+			symbol_table_free(load->objects.items[i].symbols);
+			debuginfo_close(load->objects.items[i].debuginfo);
+		}
 		cfi_table_free(load->objects.items[i].cfi);
 	}
 	if (load->kallsyms != load->running_kallsyms)
@@ -126,7 +132,8 @@ void load_close(struct load *load)
 	clr_free(load);
 	stacks_free(load);
 	dumped_free(load);
-	symbol_table_free(load->running_kallsyms);
+	if (!load->options.kept)
+		symbol_table_free(load->running_kallsyms);
 	for (size_t i = 0; i < load->processes.count; i++) {
 		address_index_clear(&load->processes.items[i].loaded);
 		vector_clear(&load->processes.items[i].told);
@@ -158,7 +165,8 @@ void load_close(struct load *load)
 	idmap_clear(&load->process_of_pid);
 	load_places_free(load);
 	timeline_free(load->timeline);
-	bundle_close(load->bundle);
+	if (!load->options.bundle)
+		bundle_close(load->bundle);
 	perfdata_close(load->perf);
 	os_file_close(&load->file);
 	arena_clear(&load->scratch);

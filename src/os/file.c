@@ -207,6 +207,15 @@ int os_file_open_owned(struct os_file *file, const char *path, uid_t owner_uid)
 	return open_and_map(file, path, OS_FILE_UNTRUSTED, owner_uid);
 }
 
+int os_file_open_fd(struct os_file *file, int fd)
+{
+	struct stat st;
+	*file = (struct os_file){ .slot = -1 };
+	if (fstat(fd, &st))
+		return status_of_errno();
+	return S_ISREG(st.st_mode) ? map_fd(file, fd, &st) : STATUS_DENIED;
+}
+
 bool os_file_shrank(const struct os_file *file)
 {
 	return file->slot >= 0 && atomic_load(&slots[file->slot].shrank);

@@ -45,6 +45,8 @@ void os_file_guard(void);
 /* Returns 0, or STATUS_IO (errno), _NOT_FOUND, _DENIED, _TOO_BIG, _NO_MEMORY. "-" is stdin. */
 int os_file_open(struct os_file *file, const char *path, enum os_file_flags flags);
 int os_file_open_owned(struct os_file *file, const char *path, uid_t owner_uid);
+/* A regular file that is open already, as long as it is now; the fd stays the caller's. */
+int os_file_open_fd(struct os_file *file, int fd);
 bool os_file_shrank(const struct os_file *file);
 void os_file_close(struct os_file *file);
 

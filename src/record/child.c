@@ -24,6 +24,15 @@ static _Noreturn void wait_and_exec(const struct child_options *options, int go_
 		_exit(0);
 	if (options->stdout_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (options->output_fd) {
+		const int nothing = open("/dev/null", O_RDONLY);
+		dup2(options->output_fd, STDOUT_FILENO);
+		dup2(options->output_fd, STDERR_FILENO);
+		if (nothing >= 0)
+			dup2(nothing, STDIN_FILENO);
+		if (nothing > STDERR_FILENO)
+			close(nothing);
+	}
 	sigprocmask(SIG_SETMASK, options->signal_mask, NULL);
 	execvpe(options->command[0], (char *const *)options->command, options->environment);
 	const int error = errno;

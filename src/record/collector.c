@@ -110,6 +110,7 @@ int collector_new(struct collector **made, const struct collector_options *optio
 	c->options = *options;
 	c->start_clock = os_clock_pair();
 	c->start_boot_ns = collector_boot_ns();
+	pthread_mutex_init(&c->work, NULL);
 	pthread_mutex_init(&c->lock, NULL);
 	raise_file_limit();
 	c->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -268,6 +269,22 @@ int collector_finish(struct collector *c, struct bundle_writer *writer,
 	return got;
 }
 
+int collector_look(struct collector *c, struct bundle_writer *writer,
+		   const struct collector_about *about)
+{
+	pthread_mutex_lock(&c->work);
+	collector_catch_up(c);
+	collector_scan_private(c);
+	collector_link_maps(c);
+	c->totals = (struct collector_totals){ 0 };
+	c->is_looking = true;
+	c->leaves_code = about->without_code;
+	const int got = collector_write_members(c, writer, about);
+	c->is_looking = false;
+	pthread_mutex_unlock(&c->work);
+	return got;
+}
+
 static void close_queue(struct queue *queue)
 {
 	vector_clear(&queue->messages);
@@ -308,6 +325,7 @@ void collector_free(struct collector *c)
 	free(c->process_slots);
 	arena_clear(&c->arena);
 	pthread_mutex_destroy(&c->lock);
+	pthread_mutex_destroy(&c->work);
 	free(c);
 }
 

@@ -86,6 +86,8 @@ struct collector_about {
 	const char *const *notes; /* of the recorder: sentences without a full stop */
 	size_t note_count;
 	bool without_kernel; /* no sample is in the kernel: its symbols are not needed */
+	bool without_code;   /* nor the code that maps speak of */
+	uint64_t since_ns;   /* files of processes that ended before are left out */
 };
 
 /* Stops the thread after a last look at everything, writes all members into the
@@ -95,6 +97,13 @@ struct collector_about {
  */
 int collector_finish(struct collector *collector, struct bundle_writer *writer,
 		     const struct collector_about *about);
+
+/* What there is now, as collector_finish() would write it, while the collector goes on; nothing is
+ * removed. By the thread that drains the rings, as often as it
+ * likes; the writer is one of bundle_writer_open_list().
+ */
+int collector_look(struct collector *collector, struct bundle_writer *writer,
+		   const struct collector_about *about);
 
 /* For the summary on the terminal; valid from collector_finish() to collector_free(). */
 struct collector_totals {

@@ -112,14 +112,14 @@ int collector_write_code(struct collector *c, struct bundle_writer *writer, stru
 {
 	struct map_code *code = &map->code;
 	char name[512];
-	if (map->code_process == COLLECTOR_NONE)
+	if (map->code_process == COLLECTOR_NONE || (c->is_looking && c->leaves_code))
 		return 0;
 	const struct process *process = &c->processes.items[map->process];
 	if (process->has_dump || process->pid != code->pid ||
 	    code->cut_count != map->follow.cut_count)
 		map_code_drop(code, c->code_room);
 	const enum map_code_state before = code->state;
-	const bool is_there = map_code_finish(code);
+	const bool is_there = c->is_looking ? map_code_flush(code) : map_code_finish(code);
 	if (code->state != before)
 		tell_state(c, map);
 	if (!is_there)

@@ -1,7 +1,7 @@
 /* collector_internal.h - what the files of collector.h share.
  *
- * While the thread runs it alone touches `directories`, `maps`, `dumps` and
- * `processes`; when it has been joined, the caller of collector_finish() does.
+ * `directories`, `maps`, `dumps` and `processes` belong to whoever holds `work`: the thread,
+ * while it does not sleep, and collector_look().
  */
 #ifndef RECORD_COLLECTOR_INTERNAL_H
 #define RECORD_COLLECTOR_INTERNAL_H
@@ -105,6 +105,7 @@ struct collector {
 	struct os_clock_pair start_clock;
 	uint64_t start_boot_ns;
 
+	pthread_mutex_t work;
 	pthread_mutex_t lock; /* of `incoming` and `is_stopping` */
 	struct queue incoming;
 	bool is_stopping;
@@ -137,6 +138,8 @@ struct collector {
 	struct map_code_room *code_room; /* NULL until it is needed */
 	uint32_t code_turn;              /* map whose turn it is */
 	size_t busy_codes;               /* maps that has_more_code */
+	bool is_looking;                 /* collector_look(): there is more to come */
+	bool leaves_code;                /* and the code of maps is not wanted now */
 	bool is_refusal_told;
 	bool is_limit_told;
 	bool is_length_told;
@@ -201,6 +204,8 @@ void collector_link_maps(struct collector *c);
 
 /* collector_loop.c */
 void *collector_loop(void *collector);
+/* Does now what the thread would do next; by the holder of `work`. */
+void collector_catch_up(struct collector *c);
 
 /* collector_write.c */
 int collector_write_members(struct collector *c, struct bundle_writer *writer,

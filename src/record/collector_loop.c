@@ -183,6 +183,19 @@ static int tick_ms(const struct collector *c, uint64_t now_ns)
 	return is_active ? ACTIVE_TICK_MS : is_idle ? IDLE_TICK_MS : -1;
 }
 
+void collector_catch_up(struct collector *c)
+{
+	const uint64_t now_ns = os_clock_mono_ns();
+	if (c->inotify_fd >= 0)
+		read_events(c);
+	/* That it is to stop is told by what sees the end of the thread. */
+	(void)take_messages(c);
+	if (c->inotify_fd < 0)
+		search_maps(c);
+	check_all(c, now_ns);
+	collector_retry_dumps(c, now_ns);
+}
+
 void *collector_loop(void *argument)
 {
 	struct collector *c = argument;
@@ -194,8 +207,12 @@ void *collector_loop(void *argument)
 		/* A negative fd is passed over by poll(). */
 		struct pollfd fds[] = { { .fd = c->inotify_fd, .events = POLLIN },
 					{ .fd = c->wake_fd, .events = POLLIN } };
+		pthread_mutex_lock(&c->work);
 		const int tick = tick_ms(c, last_tick_ns);
-		(void)poll(fds, 2, c->busy_codes ? 0 : tick);
+		const int wait_ms = c->busy_codes ? 0 : tick;
+		pthread_mutex_unlock(&c->work);
+		(void)poll(fds, 2, wait_ms);
+		pthread_mutex_lock(&c->work);
 		if (fds[0].revents) {
 			read_events(c);
 			pause_in_a_flood(c);
@@ -211,6 +228,7 @@ void *collector_loop(void *argument)
 			last_tick_ns = now_ns;
 		}
 		(void)collector_read_more_code(c);
+		pthread_mutex_unlock(&c->work);
 	}
 	/* Processes that ended with the recording wrote their maps just now. */
 	if (c->inotify_fd >= 0)

@@ -44,7 +44,8 @@ static int write_map(struct collector *c, struct bundle_writer *writer, size_t i
 		(void)snprintf(name, sizeof(name), "process/%d/perf.map", pid);
 	else
 		(void)snprintf(name, sizeof(name), "process/%d/perf-%u.map", pid, rank + 1);
-	map->member = collector_copy(c, name);
+	if (!map->member || strcmp(map->member, name) != 0)
+		map->member = collector_copy(c, name);
 	const uint64_t size = map->follow.known_size - map->follow.skip_off;
 	int got = bundle_writer_add_rest(writer, name, map->follow.fd, map->follow.skip_off, size);
 	struct sink times = { 0 };
@@ -80,6 +81,8 @@ static bool is_taken(const struct collector *c, const char *member)
 /* A name for the zip: of the file, with nothing that unpacking could trip over. */
 static void name_dump(struct collector *c, struct dump *dump)
 {
+	if (dump->member)
+		return;
 	char plain[256];
 	(void)snprintf(plain, sizeof(plain), "%s", *dump->name ? dump->name : "dump");
 	for (char *at = plain; *at; at++)
@@ -163,15 +166,26 @@ static int write_kernel(struct collector *c, struct bundle_writer *writer)
 	return got;
 }
 
+static bool is_wanted(const struct collector *c, uint32_t process,
+		      const struct collector_about *about)
+{
+	if (process == COLLECTOR_NONE)
+		return true;
+	const uint64_t end_ns = c->processes.items[process].end_ns;
+	return !end_ns || end_ns >= about->since_ns;
+}
+
 int collector_write_members(struct collector *c, struct bundle_writer *writer,
 			    const struct collector_about *about)
 {
 	int got = 0;
 	c->totals.process_count = c->processes.count;
 	for (size_t i = 0; i < c->dumps.count && got == 0; i++)
-		got = write_dump(c, writer, &c->dumps.items[i]);
+		if (is_wanted(c, c->dumps.items[i].process, about))
+			got = write_dump(c, writer, &c->dumps.items[i]);
 	for (size_t i = 0; i < c->maps.count && got == 0; i++)
-		if (c->maps.items[i].process != COLLECTOR_NONE)
+		if (c->maps.items[i].process != COLLECTOR_NONE &&
+		    is_wanted(c, c->maps.items[i].process, about))
 			got = write_map(c, writer, i);
 	if (got == 0)
 		got = collector_write_sources(c, writer);

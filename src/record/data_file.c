@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -51,6 +52,13 @@ int data_file_open(struct data_file *file, const char *path, bool compress)
 		return STATUS_NO_MEMORY;
 	}
 	return 0;
+}
+
+int data_file_open_memory(struct data_file *file)
+{
+	*file = (struct data_file){ .special = "", .output = { .fd = -1 } };
+	file->output.fd = memfd_create("polyperf", MFD_CLOEXEC);
+	return file->output.fd < 0 ? STATUS_IO : 0;
 }
 
 void data_file_put_at(struct data_file *file, uint64_t offset, struct bytes bytes)

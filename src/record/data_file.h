@@ -33,6 +33,9 @@ struct data_file {
 /* `path` is borrowed. Returns 0, STATUS_IO (errno) or _NO_MEMORY. */
 int data_file_open(struct data_file *file, const char *path, bool compress);
 
+/* A file without a name, in memory; it cannot be committed. */
+int data_file_open_memory(struct data_file *file);
+
 static inline uint64_t data_file_size(const struct data_file *file)
 {
 	return file->output.size;

@@ -200,15 +200,15 @@ static void write_end(struct data_file *file, struct perfdata_layout *layout,
 int headers_end(struct data_file *file, const struct events *events, struct perfdata_layout *layout,
 		const struct headers_facts *facts)
 {
-	struct machine machine;
+	struct machine machine = { 0 };
 	struct features features = { .count = 0 };
 	struct sink out = { 0 };
 	struct perfdata_new_event *list = new_events(events);
-	int result = machine_read(&machine);
+	int result = facts->machine ? 0 : machine_read(&machine);
 	layout->data_size = data_file_size(file) - layout->data_offset;
 	if (result == 0 && list) {
 		add_contents(&features, file, events, facts);
-		add_machine(&features, &machine);
+		add_machine(&features, facts->machine ? facts->machine : &machine);
 		perfdata_put_event_desc(add(&features, PERFDATA_FEATURE_EVENT_DESC), list,
 					count_events(events));
 		layout->attrs_size = count_events(events) * layout->attr_entry_size;

@@ -14,6 +14,7 @@ int headers_begin(struct data_file *file, const struct events *events,
 		  struct perfdata_layout *layout);
 
 struct headers_facts {
+	const struct machine *machine; /* NULL: it is asked */
 	const char *const *command_line;
 	const struct build_ids *build_ids;
 	const struct kernel_layout *kernel;

@@ -317,12 +317,19 @@ bool map_code_step(struct map_code *code, const struct follow *follow, struct ma
 	return code->levels.count > 0;
 }
 
+bool map_code_flush(struct map_code *code)
+{
+	if (code->state == MAP_CODE_FAILED || !code->counts.line_count)
+		return false;
+	if (code->spool_fd >= 0)
+		spool(code);
+	return code->state != MAP_CODE_FAILED && !sink_failed(&code->out);
+}
+
 bool map_code_finish(struct map_code *code)
 {
 	if (code->state == MAP_CODE_FAILED || !code->counts.line_count)
 		return false;
 	jitdump_put_close(&code->out, os_clock_mono_ns());
-	if (code->spool_fd >= 0)
-		spool(code);
-	return code->state != MAP_CODE_FAILED && !sink_failed(&code->out);
+	return map_code_flush(code);
 }

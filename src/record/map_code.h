@@ -106,6 +106,9 @@ void map_code_end(struct map_code *code);
 /* Reads some lines. True if there are more. */
 bool map_code_step(struct map_code *code, const struct follow *follow, struct map_code_room *room);
 
+/* As map_code_finish(), but there may be more to come. */
+bool map_code_flush(struct map_code *code);
+
 /* Ends the jitdump. False if there is none: nothing was read, or it could not be kept. */
 bool map_code_finish(struct map_code *code);
 

@@ -43,6 +43,8 @@ int record_run(const struct record_options *options, struct record_result *resul
 	int got = session_open(&session);
 	if (got == 0)
 		got = session_begin(&session);
+	if (got == 0 && options->intervals)
+		got = intervals_begin(&session.intervals, &session);
 	if (got == 0)
 		got = release_child(&session);
 	if (got == 0)

@@ -60,6 +60,48 @@ enum {
 /* For frequency_hz: as many as kernel.perf_event_max_sample_rate allows. */
 #define RECORD_FREQUENCY_MAX UINT64_MAX
 
+/* What was sampled since the last time. Valid during the call. */
+struct bundle;
+struct record_interval {
+	/* A recording for load/load.h, whose zip is the bundle. It has all that is known of
+	 * processes, and the samples of this interval.
+	 */
+	const char *path;
+	struct bundle *bundle;
+	uint64_t from_ns; /* CLOCK_MONOTONIC, as the samples' times */
+	uint64_t to_ns;
+	uint64_t sample_count;
+	uint64_t lost_count;
+	uint64_t throttle_count;
+	const char *event;      /* the first one */
+	uint64_t frequency_hz;  /* 0: it has a period */
+	uint64_t restart_count; /* how often what is known of processes was collected anew */
+	bool is_last;
+	/* Puts the samples of earlier intervals into the file, too, those that began at `from_ns`
+	 * or later, as far as they are kept. Returns 0 or a negative status.
+	 */
+	int (*widen)(void *context, uint64_t from_ns);
+	void *widen_context;
+};
+
+enum record_answer { RECORD_GO_ON, RECORD_TAKE_NOW, RECORD_END };
+
+/* A session that is looked at while it runs, and leaves no file. The callee may change what
+ * it likes between calls.
+ */
+struct record_intervals {
+	uint64_t interval_ns; /* from the end of the last take() */
+	uint64_t keep_ns;     /* how long samples and code of ended processes are kept */
+	bool wants_code;      /* in the bundle: the code that perf maps speak of */
+	/* Non-zero: no more. */
+	int (*take)(void *context, const struct record_interval *interval);
+	/* Called when one of the descriptors is readable. */
+	enum record_answer (*ready)(void *context);
+	const int *fds;
+	size_t fd_count;
+	void *context;
+};
+
 /* All zero is the default of each. Everything is borrowed while record_run() runs. */
 struct record_options {
 	const char *output; /* NULL: "perf.data" */
@@ -67,6 +109,8 @@ struct record_options {
 	/* What to record; a command beside pids or system_wide only tells for how long. */
 	const char *const *command; /* ends with NULL */
 	char *const *environment;   /* of the command; NULL: ours */
+	/* Where both of its outputs go, and then it has no input; 0: they are ours. */
+	int command_output_fd;
 	const pid_t *pids;
 	size_t pid_count;
 	bool system_wide;
@@ -95,6 +139,9 @@ struct record_options {
 
 	const char *const *command_line; /* of the recorder, for the file; ends with NULL */
 
+	/* Instead of `output`; NULL: a recording is written. */
+	struct record_intervals *intervals;
+
 	/* May be NULL. `text` is one sentence or one command, without a full stop. */
 	void (*note)(void *context, enum record_note_kind kind, const char *text);
 	void *note_context;
@@ -109,8 +156,9 @@ struct record_result {
 	size_t runtime_file_count; /* dumps and maps in the recording */
 	uint64_t frames_count;     /* records of interpreters' frames, of which most are stacks */
 	bool has_command_status;
-	int command_status; /* as wait(2) gives it; also where the recording failed */
-	bool is_cut;        /* the duration was over first: how the command ended is our doing */
+	int command_status;   /* as wait(2) gives it; also where the recording failed */
+	bool was_interrupted; /* a signal asked for the end */
+	bool is_cut;          /* the duration was over first: how the command ended is our doing */
 	/* The command could not be started (then nothing was recorded): 127 or 126, as a
 	 * shell has it. Else 0.
 	 */

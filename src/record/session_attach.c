@@ -64,6 +64,8 @@ static void attach_to(struct session *s, struct attached *attached, const char *
 	} else {
 		if (*report.map)
 			collector_map_file(s->collector, attached->pid, report.map);
+		free(attached->map);
+		attached->map = *report.map ? strdup(report.map) : NULL;
 		say_note(&s->say, "%s: process %d tells of its code while it is recorded",
 			 report.runtime, attached->pid);
 	}

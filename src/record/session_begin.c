@@ -48,7 +48,17 @@ static void put_time_conv(struct session *s, struct sink *out)
 	perfdata_put_time_conv(out, 0, 0, 0);
 }
 
-static void put_processes(struct session *s, struct sink *out, uint64_t sample_type)
+static bool is_attached(const struct session *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->attached.count; i++)
+		if (s->attached.items[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* `others` is NULL at the beginning. */
+static void put_processes(struct session *s, struct sink *out, uint64_t sample_type,
+			  const struct proc_ids *others)
 {
 	struct proc_ids pids = { 0 };
 	const struct synthesize_want want = { sample_type,
@@ -57,10 +67,14 @@ static void put_processes(struct session *s, struct sink *out, uint64_t sample_t
 		(void)proc_processes(&pids);
 	for (size_t i = 0; i < pids.count; i++)
 		synthesize_process(out, pids.items[i], &want, &s->sideband);
+	for (size_t i = 0; others && !s->options->system_wide && i < others->count; i++)
+		if (!is_attached(s, others->items[i]))
+			synthesize_process(out, others->items[i], &want, &s->sideband);
 	for (size_t i = 0; i < s->attached.count; i++)
-		synthesize_process(out, s->attached.items[i].pid, &want, &s->sideband);
+		if (s->attached.items[i].pid)
+			synthesize_process(out, s->attached.items[i].pid, &want, &s->sideband);
 	vector_clear(&pids);
-	if (session_follows_command(s)) {
+	if (session_follows_command(s) && !others) {
 		synthesize_comm(out, s->child.pid, sample_type);
 		collector_process(s->collector, s->child.pid, os_clock_mono_ns());
 	}
@@ -76,6 +90,42 @@ static void find_bpf_programs(struct session *s, struct sink *out, uint64_t samp
 	bpf_programs_put_events(&s->bpf, out, sample_type);
 }
 
+static int put_start(struct session *s, const struct proc_ids *others)
+{
+	const uint64_t sample_type = s->events.list.items[0].attr.sample_type;
+	struct sink out = { 0 };
+	s->clock = os_clock_pair();
+	put_time_conv(s, &out);
+	synthesize_kernel(&out, &s->kernel, sample_type);
+	find_bpf_programs(s, &out, sample_type);
+	put_processes(s, &out, sample_type, others);
+	const int result = sink_failed(&out) ? STATUS_NO_MEMORY : 0;
+	if (result < 0)
+		say_error(&s->say, "%s", status_text(STATUS_NO_MEMORY));
+	data_file_put(&s->file, sink_bytes(&out));
+	sink_clear(&out);
+	return result;
+}
+
+/* The files of a command are removed at its end by the one who saw them come. */
+int session_put_start(struct session *s, const struct proc_ids *pids)
+{
+	int result = 0;
+	if (!session_follows_command(s)) {
+		collector_free(s->collector);
+		s->collector = NULL;
+		s->sideband.collector = NULL;
+		result = start_collector(s);
+	}
+	if (result == 0)
+		result = put_start(s, pids);
+	for (size_t i = 0; result == 0 && i < s->attached.count; i++)
+		if (s->attached.items[i].pid && s->attached.items[i].map)
+			collector_map_file(s->collector, s->attached.items[i].pid,
+					   s->attached.items[i].map);
+	return result;
+}
+
 int session_begin(struct session *s)
 {
 	session_prepare_attach(s);
@@ -88,19 +138,7 @@ int session_begin(struct session *s)
 		say_error(&s->say, "%s", status_text(result));
 		return result;
 	}
-	const uint64_t sample_type = s->events.list.items[0].attr.sample_type;
-	struct sink out = { 0 };
-	s->clock = os_clock_pair();
-	put_time_conv(s, &out);
-	synthesize_kernel(&out, &s->kernel, sample_type);
-	find_bpf_programs(s, &out, sample_type);
-	put_processes(s, &out, sample_type);
-	if (sink_failed(&out)) {
-		say_error(&s->say, "%s", status_text(STATUS_NO_MEMORY));
-		result = STATUS_NO_MEMORY;
-	}
-	data_file_put(&s->file, sink_bytes(&out));
-	sink_clear(&out);
+	result = put_start(s, NULL);
 	if (result == 0 && s->interpreters)
 		(void)interpreters_look(s->interpreters, os_clock_mono_ns());
 	if (s->interpreters)

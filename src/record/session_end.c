@@ -118,6 +118,15 @@ static int finish(struct session *s)
 	return result;
 }
 
+static int end_intervals(struct session *s)
+{
+	const int result = intervals_end(&s->intervals, s);
+	if (result < 0)
+		say_error(&s->say, "%s",
+			  result == STATUS_IO ? strerror(errno) : status_text(result));
+	return result;
+}
+
 int session_end(struct session *s)
 {
 	events_stop(&s->events);
@@ -125,6 +134,8 @@ int session_end(struct session *s)
 		agents_stop(s->agents);
 	drain_end(&s->drain);
 	session_detach(s);
+	if (s->options->intervals)
+		return end_intervals(s);
 	patch_time_conv(s);
 	count_lost(s);
 	tell_programs(s);

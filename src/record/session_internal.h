@@ -6,6 +6,7 @@
 #include "os/clock.h"
 #include "record/child.h"
 #include "record/headers.h"
+#include "record/intervals.h"
 #include "record/session.h"
 
 #include <unistd.h>
@@ -16,6 +17,7 @@ struct attached {
 	int pid_fd;                    /* -1: the kernel has none, ask now and then */
 	struct attachment *attachment; /* it tells of its code on our account; NULL: it does not */
 	int events_fd;                 /* the events of a .NET process go there; -1: none */
+	char *map;                     /* that it was asked to write, or NULL; owned */
 };
 
 struct session {
@@ -47,6 +49,8 @@ struct session {
 	struct sideband sideband;
 	struct slots slots; /* where samples have copies of stacks, and nothing is walked */
 	struct drain drain;
+
+	struct intervals intervals; /* where options->intervals */
 
 	struct os_clock_pair clock;
 	struct os_cycle_pair first_cycles; /* zero: this machine has no steady counter */
@@ -92,6 +96,11 @@ void session_tell_events(const struct session *session);
 
 /* session_begin.c: header and synthesized records; after this only real ones follow. */
 int session_begin(struct session *session);
+
+/* What is there now, at the end of the file, with a new collector where the old one is none's but
+ * ours; of processes also these.
+ */
+int session_put_start(struct session *session, const struct proc_ids *pids);
 
 /* session_loop.c: runs until the command, the user or the clock ends it. */
 int session_loop(struct session *session);

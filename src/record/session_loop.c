@@ -28,6 +28,8 @@ struct loop {
 	uint64_t look_ns;     /* when interpreters are to be looked for */
 	size_t agents_at;
 	uint64_t agents_ns; /* when what agents told is to be read */
+	size_t watched_at;  /* what options->intervals wants to be told of */
+	uint64_t take_ns;   /* when the interval is over */
 	bool is_ending;
 	bool was_asked;  /* the command got SIGTERM */
 	bool has_failed; /* to write */
@@ -56,6 +58,10 @@ static int add_fds(struct loop *loop)
 	loop->agents_at = loop->fds.count;
 	if (result == 0)
 		result = add_fd(loop, s->agents ? agents_fd(s->agents) : -1);
+	loop->watched_at = loop->fds.count;
+	const struct record_intervals *intervals = s->options->intervals;
+	for (size_t i = 0; result == 0 && intervals && i < intervals->fd_count; i++)
+		result = add_fd(loop, intervals->fds[i]);
 	loop->samples_at = loop->fds.count;
 	for (size_t i = 0; result == 0 && i < s->events.cpus.count; i++)
 		result = add_fd(loop, s->events.cpus.items[i].sample_fd);
@@ -80,6 +86,7 @@ static void end_command(struct loop *loop, int number, uint64_t now_ns)
 static void on_signal(struct loop *loop, const struct signalfd_siginfo *info, uint64_t now_ns)
 {
 	struct session *s = loop->session;
+	s->result->was_interrupted = true;
 	/* Those of a terminal reach the whole foreground group by themselves. */
 	const bool is_for_us_alone = info->ssi_code <= 0;
 	if (!s->child.pid || loop->is_ending) {
@@ -107,6 +114,8 @@ static void check_command(struct loop *loop)
 	int status;
 	if (!child_reap(&s->child, &status))
 		return;
+	if (s->options->intervals)
+		say_note(&s->say, "%s has ended", s->options->command[0]);
 	s->result->has_command_status = true;
 	s->result->command_status = status;
 	loop->is_done = true;
@@ -127,6 +136,8 @@ static void check_attached(struct loop *loop)
 		struct pollfd *fd = &loop->fds.items[FD_ATTACHED + i];
 		struct attached *attached = &s->attached.items[i];
 		if (attached->pid && has_ended(attached, fd->revents)) {
+			if (s->options->intervals)
+				say_note(&s->say, "process %d has ended", attached->pid);
 			attached->pid = 0;
 			fd->fd = -1;
 		}
@@ -186,6 +197,7 @@ static bool wait_for_events(struct loop *loop, bool with_sideband, uint64_t now_
 	if (!with_sideband && !loop->has_failed)
 		until = earliest(until, loop->sideband_ns);
 	until = earliest(earliest(until, loop->look_ns), loop->agents_ns);
+	until = earliest(until, loop->take_ns);
 	bool must_ask = s->child.pid && s->child.pid_fd < 0;
 	for (size_t i = 0; i < s->attached.count; i++)
 		must_ask |= s->attached.items[i].pid && s->attached.items[i].pid_fd < 0;
@@ -217,7 +229,8 @@ static void on_failure(struct loop *loop)
 	struct session *s = loop->session;
 	loop->has_failed = true;
 	loop->look_ns = loop->agents_ns = NEVER;
-	say_error(&s->say, "writing the recording: %s",
+	say_error(&s->say, "%s: %s",
+		  s->options->intervals ? "keeping the samples" : "writing the recording",
 		  s->file.status == STATUS_IO ? strerror(s->file.error)
 					      : status_text(s->file.status));
 	stop_sampling(s);
@@ -236,6 +249,29 @@ static void serve_agents(struct loop *loop, uint64_t now_ns)
 	const bool is_needed = agents_are_there(s->agents) && !loop->has_failed;
 	if (is_needed && loop->agents_ns == NEVER)
 		loop->agents_ns = now_ns + agents_pause_ns;
+}
+
+static void serve_intervals(struct loop *loop, uint64_t now_ns)
+{
+	struct session *s = loop->session;
+	struct record_intervals *intervals = s->options->intervals;
+	if (!intervals || loop->has_failed)
+		return;
+	enum record_answer answer = RECORD_GO_ON;
+	if (any_ready(loop, loop->watched_at, loop->samples_at))
+		answer = intervals->ready(intervals->context);
+	int got = 0;
+	if (answer == RECORD_TAKE_NOW || (answer == RECORD_GO_ON && now_ns >= loop->take_ns)) {
+		got = intervals_take(&s->intervals, s);
+		loop->take_ns = os_clock_mono_ns() + intervals->interval_ns;
+	}
+	if (got < 0 && s->file.status == 0)
+		s->file.status = got;
+	if (got <= 0 && answer != RECORD_END)
+		return;
+	if (session_follows_command(s) && s->child.pid)
+		kill(s->child.pid, SIGTERM);
+	loop->is_done = true;
 }
 
 static int turn(struct loop *loop)
@@ -262,6 +298,7 @@ static int turn(struct loop *loop)
 		serve_agents(loop, now_ns);
 	if (s->interpreters && !loop->has_failed)
 		loop->look_ns = interpreters_look(s->interpreters, now_ns);
+	serve_intervals(loop, now_ns);
 	if (loop->fds.items[FD_SIGNALS].revents)
 		read_signals(loop, now_ns);
 	check_command(loop);
@@ -279,6 +316,7 @@ int session_loop(struct session *s)
 			     .stop_ns = NEVER,
 			     .grace_ns = NEVER,
 			     .look_ns = s->interpreters ? 0 : NEVER,
+			     .take_ns = NEVER,
 			     .agents_ns = NEVER };
 	const uint64_t now_ns = os_clock_mono_ns();
 	const bool is_started = session_follows_command(s) && !o->delay_ns;
@@ -288,6 +326,8 @@ int session_loop(struct session *s)
 		loop.start_ns = now_ns + o->delay_ns;
 	else if (o->duration_ns)
 		loop.stop_ns = now_ns + o->duration_ns;
+	if (o->intervals)
+		loop.take_ns = now_ns + o->intervals->interval_ns;
 	int result = add_fds(&loop);
 	if (result < 0)
 		say_error(&s->say, "%s", status_text(result));

@@ -2,6 +2,7 @@
 #include "record/session_internal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -179,7 +180,8 @@ static int start_child(struct session *s)
 		.command = command,
 		.environment = environment,
 		.signal_mask = &s->old_mask,
-		.stdout_to_stderr = o->output && strcmp(o->output, "-") == 0,
+		.stdout_to_stderr = o->intervals || (o->output && strcmp(o->output, "-") == 0),
+		.output_fd = o->command_output_fd,
 	};
 	if (child_fork(&s->child, &child) < 0) {
 		say_error(&s->say, "fork: %s", strerror(errno));
@@ -312,8 +314,12 @@ static int open_events(struct session *s)
 
 static int open_file(struct session *s)
 {
-	const char *path = s->options->output ? s->options->output : "perf.data";
-	const int result = data_file_open(&s->file, path, s->options->compress);
+	const bool is_kept = !s->options->intervals;
+	const char *path = !is_kept             ? "memory"
+			   : s->options->output ? s->options->output
+						: "perf.data";
+	const int result = is_kept ? data_file_open(&s->file, path, s->options->compress)
+				   : data_file_open_memory(&s->file);
 	if (result < 0)
 		say_error(&s->say, "%s: %s", path,
 			  result == STATUS_IO ? strerror(errno) : status_text(result));
@@ -356,6 +362,7 @@ void session_close(struct session *s)
 	interpreters_free(s->interpreters);
 	vector_clear(&s->event_list);
 	data_file_abandon(&s->file);
+	intervals_clear(&s->intervals);
 	const bool is_used = s->collector && collector_totals(s->collector).survivor_count;
 	collector_free(s->collector);
 	runtimes_free(s->runtimes);
@@ -368,6 +375,7 @@ void session_close(struct session *s)
 	kernel_layout_clear(&s->kernel);
 	for (size_t i = 0; i < s->attached.count; i++) {
 		attach_free(s->attached.items[i].attachment);
+		free(s->attached.items[i].map);
 		if (s->attached.items[i].events_fd >= 0)
 			close(s->attached.items[i].events_fd);
 		if (s->attached.items[i].pid_fd >= 0)

@@ -420,6 +420,40 @@ static void test_urls_of_sources(void **state)
 	assert_int_equal(source_path((struct bytes){ url.data, 7 }).size, 7);
 }
 
+/* A bundle of what lies elsewhere reads like one in a recording. */
+static void test_a_list_of_what_lies_elsewhere(void **state)
+{
+	(void)state;
+	struct bundle_writer *writer;
+	struct bundle *bundle;
+	struct bytes bytes;
+	char path[64];
+	const int fd = temporary(path);
+	assert_int_equal(bundle_writer_open_list(&writer), 0);
+	assert_int_equal(bundle_writer_add(writer, "z", text("last")), 0);
+	assert_int_equal(bundle_writer_add_fd(writer, "front", fd, 8), 0);
+	assert_int_equal(bundle_writer_add_rest(writer, "rest", fd, 9, UINT64_MAX), 0);
+	assert_int_equal(bundle_writer_add_rest(writer, "none", fd, 1 << 20, UINT64_MAX), 0);
+	assert_int_equal(bundle_writer_add(writer, "empty", (struct bytes){ 0 }), 0);
+	assert_int_equal(bundle_writer_close_list(writer, &bundle), 0);
+	close(fd);
+	unlink(path);
+	assert_int_equal(bundle_count(bundle), 5);
+	assert_string_equal(bundle_member(bundle, 0).name, "empty");
+	assert_int_equal(bundle_read(bundle, "front", &bytes), 0);
+	assert_int_equal(bytes.size, 8);
+	assert_memory_equal(bytes.data, FRONT, 8);
+	assert_int_equal(bundle_read(bundle, "rest", &bytes), 0);
+	assert_int_equal(bytes.size, strlen(FRONT) - 9);
+	assert_memory_equal(bytes.data, FRONT + 9, bytes.size);
+	assert_int_equal(bundle_read(bundle, "none", &bytes), 0);
+	assert_int_equal(bytes.size, 0);
+	assert_int_equal(bundle_read(bundle, "z", &bytes), 0);
+	assert_memory_equal(bytes.data, "last", 4);
+	assert_int_equal(bundle_read(bundle, "y", &bytes), STATUS_NOT_FOUND);
+	bundle_close(bundle);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_disk_leaves_the_front),
 		cmocka_unit_test(test_bad_names_are_refused),
 		cmocka_unit_test(test_unzip_accepts_it),
+		cmocka_unit_test(test_a_list_of_what_lies_elsewhere),
 		cmocka_unit_test(test_names_of_sources),
 		cmocka_unit_test(test_urls_of_sources),
 	};

@@ -119,6 +119,13 @@ class Place:
         return recording, done.stdout
 
 
+    def record_all(self, program, command):
+        """The same, interpreters walked where that is possible."""
+        recording = self.out / "recording.data"
+        done = self.run(program, "record", "-q", "-F", "1999", "-o", recording, "--", *command)
+        return recording, done.stdout
+
+
 @contextlib.contextmanager
 def place():
     with tempfile.TemporaryDirectory(prefix="live-test-") as name:
