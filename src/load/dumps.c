@@ -319,8 +319,7 @@ static int take_entry(struct dump *dump, const struct digest_entry *entry)
 	if (got < 0 || record.id != JITDUMP_CODE_LOAD)
 		return got;
 	const uint64_t loaded_avma = record.code_load.code_avma;
-	if (entry->move_off &&
-	    jitdump_reader_at(&dump->reader, entry->move_off, &record) > 0) {
+	if (entry->move_off && jitdump_reader_at(&dump->reader, entry->move_off, &record) > 0) {
 		/* The places between the first and the last are of no interest. */
 		record.code_move.old_avma = loaded_avma;
 		got = take_move(dump, &record);

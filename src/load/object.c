@@ -277,8 +277,7 @@ static int open_symbols(struct load *load, struct object *object)
 					       : STATUS_NOT_FOUND;
 	if (object->kind != OBJECT_FILE)
 		return STATUS_NOT_FOUND;
-	return symbol_table_file(&object->symbols, &files,
-				 intern_get(&load->strings, object->path),
+	return symbol_table_file(&object->symbols, &files, intern_get(&load->strings, object->path),
 				 load_object_build_id(load, object));
 }
 

@@ -26,7 +26,7 @@ struct child_options {
 	char *const *environment;
 	const sigset_t *signal_mask; /* that the command shall have */
 	bool stdout_to_stderr;       /* our own standard output is for the recording */
-	int output_fd;               /* 0: its outputs are ours; else both go there, and it reads nothing */
+	int output_fd; /* 0: its outputs are ours; else both go there, and it reads nothing */
 };
 
 /* Returns 0 with a child that waits, or STATUS_IO. If we die, it does not start. */
