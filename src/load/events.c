@@ -102,8 +102,23 @@ static struct height *height_of(struct telling *t, const struct profile_event *e
 	return &t->heights.items[*slot - 1];
 }
 
-/* What is compiled in a lower tier may show that the higher was given up. A function's thread must
- * be known where each has code of its own: maps do not tell.
+/* The tier to which a function fell that is compiled in `event`'s, after it was in a higher or the
+ * same; INTERN_NONE: it did not, or nobody knows.
+ */
+static uint32_t fell_to(struct telling *t, const struct height *height, uint32_t rank,
+			const struct profile_event *event)
+{
+	const char *runtime = profile_text(t->profile, event->runtime);
+	const char *tier = profile_text(t->profile, event->tier);
+	const char *again = rank == height->rank ? profile_tier_when_again(runtime, tier) : NULL;
+	if (again)
+		return intern_text(&t->profile->strings, again);
+	return rank < height->rank && profile_tier_is_sign(runtime, tier) ? event->tier
+									  : INTERN_NONE;
+}
+
+/* What is compiled may show that better code was given up. A function's thread must be known where
+ * each has code of its own: maps do not tell.
  */
 static int follow_tier(struct telling *t, const struct profile_event *event, bool is_osr)
 {
@@ -115,10 +130,10 @@ static int follow_tier(struct telling *t, const struct profile_event *event, boo
 	struct height *height = height_of(t, event);
 	if (!height)
 		return STATUS_NO_MEMORY;
-	if (rank < height->rank && !profile_tier_is_sign(profile_text(t->profile, event->runtime),
-							 profile_text(t->profile, event->tier)))
+	const uint32_t tier = fell_to(t, height, rank, event);
+	if (rank < height->rank && tier == INTERN_NONE)
 		return 0;
-	if (rank < height->rank) {
+	if (tier != INTERN_NONE) {
 		struct profile_event *fall = vector_push(&t->events->items);
 		if (!fall)
 			return STATUS_NO_MEMORY;
@@ -126,9 +141,12 @@ static int follow_tier(struct telling *t, const struct profile_event *event, boo
 		fall->kind = PROFILE_EVENT_FELL_BACK;
 		fall->earliest_ns = height->time_ns;
 		fall->size_bytes = 0;
+		fall->tier = tier;
 		fall->from_tier = height->tier;
 		fall->is_inferred = true;
 		fall->tid = event->is_of_thread ? event->tid : 0;
+		if (tier != event->tier)
+			fall->function = INTERN_NONE;
 	}
 	*height = (struct height){ .time_ns = event->time_ns, .rank = rank, .tier = event->tier };
 	return 0;
@@ -163,11 +181,14 @@ static int tell(struct telling *t, size_t index)
 		.kind = (uint8_t)kind_of(t, what, &f),
 		.is_of_thread = profile_runtime_is_of_thread(profile_text(t->profile, f.runtime)),
 	};
+	/* It fell before it was compiled. */
+	if (follow_tier(t, &event, f.is_osr) < 0)
+		return STATUS_NO_MEMORY;
 	struct profile_event *slot = vector_push(&t->events->items);
 	if (!slot)
 		return STATUS_NO_MEMORY;
 	*slot = event;
-	return follow_tier(t, &event, f.is_osr);
+	return 0;
 }
 
 static int tell_all(struct telling *t)

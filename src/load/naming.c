@@ -176,11 +176,12 @@ uint32_t naming_of_code(struct load *load, uint32_t code_id)
 	if (id == INTERN_NONE)
 		return id;
 	load->profile->functions.items[id].is_osr |= is_told_osr(code->tier);
-	code->function = id + 1;
 	struct code_function *pair = vector_push(&load->code_functions);
 	if (!pair)
 		return INTERN_NONE;
 	*pair = (struct code_function){ .code = code_id, .function = id };
+	/* Known only with its pair: naming_clear() forgets those. */
+	code->function = id + 1;
 	return id;
 }
 

@@ -237,7 +237,7 @@ static bool has_climbed(const struct joining *j, const struct course *all,
 	for (uint32_t rank = 1; rank < RANKS; rank++) {
 		is_known |= all->compiled_ns[rank] != 0;
 		has |= rank > rank_of_event(j->profile, fall) &&
-		       all->compiled_ns[rank] > fall->time_ns;
+		       all->compiled_ns[rank] >= fall->time_ns;
 	}
 	return has || !is_known;
 }

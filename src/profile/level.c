@@ -137,6 +137,12 @@ bool profile_tier_is_sign(const char *runtime, const char *tier)
 	return found && found->is_sign;
 }
 
+const char *profile_tier_when_again(const char *runtime, const char *tier)
+{
+	const bool is_c2 = strcmp(runtime, "jvm") == 0 && strcmp(tier, "c2") == 0;
+	return is_c2 ? "interpreter" : NULL;
+}
+
 bool profile_runtime_is_of_thread(const char *runtime)
 {
 	return strcmp(runtime, "v8") == 0 || strcmp(runtime, "jsc") == 0;

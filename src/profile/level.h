@@ -51,6 +51,12 @@ uint32_t profile_tier_rank(const char *runtime, const char *tier);
  */
 bool profile_tier_is_sign(const char *runtime, const char *tier);
 
+/* The tier in which a function went on that is compiled in this one a second time: the code before
+ * was given up. NULL where that shows nothing: V8 may optimise each closure of a function by
+ * itself.
+ */
+const char *profile_tier_when_again(const char *runtime, const char *tier);
+
 /* Whether each thread of the runtime that has code has its own: JavaScript's workers. */
 bool profile_runtime_is_of_thread(const char *runtime);
 

@@ -1,5 +1,7 @@
 #include "load/events.h"
 
+#include "base/status.h"
+#include "failing_memory.h"
 #include "load/recording.h"
 #include "test.h"
 
@@ -127,8 +129,8 @@ static void told_falls(void **state)
 		  "3 compiled alpha work.js:2:15 turbofan 16\n"
 		  "4 compiled alpha work.js:2:15 turbofan 16\n"
 		  "5 compiled alpha work.js:2:15 sparkplug 16\n"
-		  "6 compiled alpha work.js:2:15 maglev 16\n"
-		  "6 fell_back alpha work.js:2:15 turbofan>maglev 0 inferred\n");
+		  "6 fell_back alpha work.js:2:15 turbofan>maglev 0 inferred\n"
+		  "6 compiled alpha work.js:2:15 maglev 16\n");
 }
 
 /* Workers have code of their own: what one of them is slower in is no fall of another. */
@@ -255,14 +257,41 @@ static void who_did_not_get_up_did_not_fall_again(void **state)
 		  "0 compiled alpha work.js:2:15 turbofan 16 hit\n"
 		  "0 compiled alpha work.js:2:15 turbofan 16\n"
 		  "0 compiled beta work.js:2:15 ignition 16\n"
-		  "4 compiled alpha work.js:2:15 maglev 16 hit\n"
 		  "4 fell_back alpha work.js:2:15 turbofan>maglev 0 inferred hit\n"
+		  "4 compiled alpha work.js:2:15 maglev 16 hit\n"
 		  "8 compiled alpha work.js:2:15 turbofan 16 hit\n"
 		  "10 fell_back alpha work.js:2:15 turbofan>maglev 0 inferred hit\n"
 		  "11 fell_back alpha work.js:2:15 maglev>ignition 0 inferred hit\n");
 }
 
-/* HotSpot's tiers are told beside the name; .NET never takes optimised code back. */
+/* HotSpot compiles in C2 again, or in C1 after it, what it gave up; code for loops does not count.
+ */
+static void hotspot(void **state)
+{
+	static const char *const tiers[] = { "c1-3", "c2", "c2-osr", "c2", "c1-2", "c1-3", "c2" };
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	begin(&r);
+	dump_begin(&dump, PID);
+	for (unsigned i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++) {
+		dump_tier(&dump, 0x10000 + i * 16, tiers[i]);
+		dump_load(&dump, PID, BASE + (i + 1) * MS, 0x10000 + i * 16, 16,
+			  "LWork;alpha(II)I");
+	}
+	end(&r, &dump);
+	check(&r, "1 compiled Work.alpha(int, int) c1-3 16\n"
+		  "2 compiled Work.alpha(int, int) c2 16\n"
+		  "3 compiled Work.alpha(int, int) c2-osr 16\n"
+		  "4 fell_back Work.alpha(int, int) c2>interpreter 0 inferred\n"
+		  "4 compiled Work.alpha(int, int) c2 16\n"
+		  "5 fell_back Work.alpha(int, int) c2>c1-2 0 inferred\n"
+		  "5 compiled Work.alpha(int, int) c1-2 16\n"
+		  "6 compiled Work.alpha(int, int) c1-3 16\n"
+		  "7 compiled Work.alpha(int, int) c2 16\n");
+}
+
+/* .NET never takes optimised code back. */
 static void other_runtimes(void **state)
 {
 	(void)state;
@@ -298,6 +327,74 @@ static void untimed(void **state)
 	recording_remove(&r);
 }
 
+/* The samples of a run, to be seen again. */
+struct seen {
+	struct load_sample items[8];
+	size_t count;
+};
+
+static int keep(void *context, const struct profile *profile, const struct load_sample *sample)
+{
+	struct seen *seen = context;
+	(void)profile;
+	assert_true(seen->count < 8);
+	seen->items[seen->count++] = *sample;
+	return 0;
+}
+
+static int read_again(struct load *load, struct profile *profile, const struct seen *seen)
+{
+	struct profile_events events = { 0 };
+	struct profile_falls *falls = profile_falls_new();
+	int got = falls ? 0 : STATUS_NO_MEMORY;
+	for (size_t i = 0; got == 0 && i < seen->count; i++)
+		got = profile_falls_see(falls, profile, seen->items[i].thread, seen->items[i].stack,
+					seen->items[i].time_ns);
+	if (got == 0)
+		got = load_code_events(load, profile, &events);
+	if (got == 0)
+		got = profile_falls_take(falls, profile, &events);
+	if (got == 0)
+		assert_int_equal(events.items.count, 7);
+	profile_falls_free(falls);
+	profile_events_clear(&events);
+	return got;
+}
+
+/* Both kinds of falls, and an end, each time with one allocation less. */
+static void without_memory(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	struct load *load;
+	struct load_error error;
+	struct profile profile = { 0 };
+	struct seen seen = { 0 };
+	begin_tiers(&r, &dump);
+	at(&r, 2, (uint64_t[]){ TURBOFAN }, 1);
+	at(&r, 4, (uint64_t[]){ IGNITION }, 1);
+	dump_load(&dump, PID, BASE + 6 * MS, 0x14000, 16, "JS:+alpha" JS);
+	dump_unload(&dump, PID, BASE + 7 * MS, 0x14000);
+	end(&r, &dump);
+	const struct load_options options = { .input = r.path,
+					      .in_order = true,
+					      .code_events = true };
+	assert_int_equal(load_open(&load, &options, &error), 0);
+	assert_int_equal(load_samples(load, &profile, keep, &seen), 0);
+	for (size_t n = 1;; n++) {
+		memory_fail_at(n);
+		const int got = read_again(load, &profile, &seen);
+		if (!memory_has_failed())
+			break;
+		assert_int_equal(got, STATUS_NO_MEMORY);
+	}
+	memory_fail_at(0);
+	profile_clear(&profile);
+	load_close(load);
+	recording_remove(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,8 +405,10 @@ int main(void)
 		cmocka_unit_test(no_fall),
 		cmocka_unit_test(one_fall_is_told_once),
 		cmocka_unit_test(who_did_not_get_up_did_not_fall_again),
+		cmocka_unit_test(hotspot),
 		cmocka_unit_test(other_runtimes),
 		cmocka_unit_test(untimed),
+		cmocka_unit_test(without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

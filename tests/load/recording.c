@@ -556,3 +556,19 @@ void dump_method(struct sink *dump, const struct dump_method *method)
 	if (method->file)
 		sink_cstr(dump, method->file);
 }
+
+void dump_tier(struct sink *dump, uint64_t code_avma, const char *tier)
+{
+	const uint32_t strings = (uint32_t)strlen(tier) + 1;
+	sink_u32(dump, JITDUMP_ANNOTATIONS);
+	sink_u32(dump, JITDUMP_ANNOTATIONS_SIZE + JITDUMP_ANNOTATION_ENTRY_SIZE + strings);
+	sink_u64(dump, 1);
+	sink_u64(dump, code_avma);
+	sink_u32(dump, 1);
+	sink_u32(dump, strings);
+	sink_u32(dump, 0);
+	sink_u32(dump, 0);
+	sink_u32(dump, 1); /* what it says is the tier */
+	sink_u32(dump, 0);
+	sink_cstr(dump, tier);
+}

@@ -157,6 +157,7 @@ struct dump_line {
 };
 void dump_lines(struct sink *dump, uint64_t code_avma, const struct dump_line *lines, size_t count);
 void dump_unwinding(struct sink *dump, struct bytes unwinding, uint64_t eh_frame_hdr_size);
+void dump_tier(struct sink *dump, uint64_t code_avma, const char *tier);
 /* What an interpreter runs; `lines` are pairs of bytecode and line. */
 struct dump_method {
 	uint32_t pid;

@@ -9,7 +9,7 @@ const { browse } = require(path.join(__dirname, "../lib/chromium.cjs"));
 const [names, file, screens, json] = process.argv.slice(2);
 const wanted = json ? JSON.parse(require("fs").readFileSync(json, "utf8")) : {};
 const cases = {
-	...require("./looking.cjs"), ...require("./trusting.cjs"), ...require("./showing.cjs"),
+	...require("./looking.cjs"), ...require("./trusting.cjs"), ...require("./showing.cjs"), ...require("./views.cjs"),
 };
 
 // What the cases work with.

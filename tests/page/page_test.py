@@ -215,4 +215,5 @@ def main(program, screens, case):
         CASES[case](program, pathlib.Path(folder), screens)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -40,6 +40,9 @@ static void only_some_tiers_are_signs(void **state)
 	assert_false(profile_tier_is_sign("v8", "sparkplug"));
 	assert_false(profile_tier_is_sign("jvm", "c1-3-osr"));
 	assert_false(profile_tier_is_sign("dotnet", "quick"));
+	assert_string_equal(profile_tier_when_again("jvm", "c2"), "interpreter");
+	assert_null(profile_tier_when_again("jvm", "c1-3"));
+	assert_null(profile_tier_when_again("v8", "turbofan"));
 }
 
 static enum profile_level level_in(const char *object)
