@@ -207,6 +207,28 @@ static int tell_all(struct telling *t)
 	return got;
 }
 
+/* Of the times and the processes whose samples are kept. */
+static bool is_wanted(const struct load_options *options, const struct profile_event *event)
+{
+	if (event->time_ns < options->from_ns ||
+	    (options->to_ns && event->time_ns >= options->to_ns))
+		return false;
+	for (size_t i = 0; i < options->pid_count; i++)
+		if (options->pids[i] == event->pid)
+			return true;
+	return options->pid_count == 0;
+}
+
+/* When all is told: what came before tells of what is kept. */
+static void leave_out(struct profile_events *events, const struct load_options *options)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < events->items.count; i++)
+		if (is_wanted(options, &events->items.items[i]))
+			events->items.items[kept++] = events->items.items[i];
+	events->items.count = kept;
+}
+
 int load_code_events(struct load *load, struct profile *profile, struct profile_events *events)
 {
 	struct telling t = { .load = load, .profile = profile, .events = events };
@@ -214,6 +236,7 @@ int load_code_events(struct load *load, struct profile *profile, struct profile_
 	int got = index_functions(&t);
 	if (got == 0)
 		got = tell_all(&t);
+	leave_out(events, &load->options);
 	idmap_clear(&t.function_of_code);
 	idmap_clear(&t.code_at);
 	idmap_clear(&t.height_of);

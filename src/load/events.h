@@ -8,6 +8,7 @@
  * Times are those of the producers where they are in the samples' clock (docs/timeline.md);
  * pieces without are only counted. What is inferred from the announcements alone is in it: code of
  * a lower tier that was made after code of a higher one (profile/events.h has what samples show).
+ * Those are left out that lie outside of the times or the processes that the options ask for.
  */
 #ifndef LOAD_EVENTS_H
 #define LOAD_EVENTS_H

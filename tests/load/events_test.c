@@ -33,11 +33,11 @@ static int see(void *context, const struct profile *profile, const struct load_s
 				 sample->time_ns);
 }
 
-static void read_events(const struct recording *r, struct sink *out, struct profile_events *counts)
+static void read_some_events(const struct recording *r, struct load_options options,
+			     struct sink *out, struct profile_events *counts)
 {
-	const struct load_options options = { .input = r->path,
-					      .in_order = true,
-					      .code_events = true };
+	options.input = r->path;
+	options.in_order = options.code_events = true;
 	struct load *load;
 	struct load_error error;
 	struct profile profile = { 0 };
@@ -57,6 +57,11 @@ static void read_events(const struct recording *r, struct sink *out, struct prof
 	profile_events_clear(&events);
 	profile_clear(&profile);
 	load_close(load);
+}
+
+static void read_events(const struct recording *r, struct sink *out, struct profile_events *counts)
+{
+	read_some_events(r, (struct load_options){ 0 }, out, counts);
 }
 
 static void check(struct recording *r, const char *expected)
@@ -395,6 +400,40 @@ static void without_memory(void **state)
 	recording_remove(&r);
 }
 
+static void some_times_and_processes(void **state)
+{
+	(void)state;
+	struct recording r;
+	struct sink dump = { 0 };
+	const uint32_t pid = PID;
+	const uint32_t other = PID + 1;
+	const struct {
+		struct load_options options;
+		const char *expected;
+	} cases[] = {
+		{ { .from_ns = BASE + 2 * MS },
+		  "2 fell_back f main.js:1:1 turbofan>maglev 0 inferred\n"
+		  "2 compiled f main.js:1:1 maglev 32\n" },
+		{ { .to_ns = BASE + 2 * MS }, "1 compiled f main.js:1:1 turbofan 16\n" },
+		{ { .pids = &pid, .pid_count = 1, .to_ns = BASE + 2 * MS },
+		  "1 compiled f main.js:1:1 turbofan 16\n" },
+		{ { .pids = &other, .pid_count = 1 }, "" },
+	};
+	begin(&r);
+	dump_begin(&dump, PID);
+	dump_load(&dump, PID, BASE + 1 * MS, 0x11000, 0x10, "JS:*f main.js:1:1");
+	dump_load(&dump, PID, BASE + 2 * MS, 0x12000, 0x20, "JS:+f main.js:1:1");
+	end(&r, &dump);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sink seen = { 0 };
+		struct profile_events counts;
+		read_some_events(&r, cases[i].options, &seen, &counts);
+		assert_string_equal((char *)seen.data, cases[i].expected);
+		sink_clear(&seen);
+	}
+	recording_remove(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +447,7 @@ int main(void)
 		cmocka_unit_test(hotspot),
 		cmocka_unit_test(other_runtimes),
 		cmocka_unit_test(untimed),
+		cmocka_unit_test(some_times_and_processes),
 		cmocka_unit_test(without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
