@@ -24,11 +24,10 @@ def measure(table, folder, polyperf, timed, environment, runs):
     """`timed(command, folder, runs)` gives the least of the runs."""
     few, many = folder / "few.html", folder / "many.html"
     command = [polyperf, "report", "--self-contained", "-i"]
-    flat = timed([*command, "many.data"], folder, runs)
     page = timed([*command, "many.data", f"--html={many}"], folder, runs)
     timed([*command, "few.data", f"--html={few}"], folder, 1)
-    table.add("page, a million samples: written, report prints", f"{flat.seconds:.2f} s", f"{page.seconds:.2f} s",
-              f"{page.seconds / flat.seconds:.1f}x", "at most 5x", page.seconds <= 5 * flat.seconds)
+    table.add("page, a million samples: to write it", "-", f"{page.cpu:.2f} s of a processor", "-",
+              f"at most {TARGET_S:g} s", page.cpu <= TARGET_S)
     sizes = [path.stat().st_size / 1e6 for path in (few, many)]
     table.add("its size, of a fifth and of all samples", f"{sizes[0]:.2f} MB", f"{sizes[1]:.2f} MB",
               f"{sizes[1] / sizes[0]:.1f}x", "at most 3x", sizes[1] <= 3 * sizes[0])

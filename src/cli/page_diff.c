@@ -29,17 +29,13 @@ static int add(void *context, const struct profile *profile, const struct load_s
 					 .stack = sample->stack,
 					 .count = 1,
 					 .weight = sample->period };
-	if (profile_add(&reading->profile, &row) == INTERN_NONE)
+	const uint32_t added = profile_add(&reading->profile, &row);
+	(void)profile;
+	if (added == INTERN_NONE)
 		return STATUS_NO_MEMORY;
-	reading->side->profile = profile;
-	return page_add(reading->side, &(struct page_told){
-					   .time_ns = sample->has_time ? sample->time_ns : 0,
-					   .thread = sample->thread,
-					   .event = sample->event,
-					   .stack = sample->stack,
-					   .count = 1,
-					   .weight = sample->period,
-				       });
+	return page_add(
+	    reading->side, added,
+	    &(struct page_amount){ sample->has_time ? sample->time_ns : 0, 1, sample->period });
 }
 
 /* 0, a negative status, or 1 where the recording could not be opened, which was told. */

@@ -26,18 +26,11 @@ static int add(void *context, const struct profile *profile, const struct load_s
 					 .stack = sample->stack,
 					 .count = 1,
 					 .weight = sample->period };
-	reading->side.profile = profile;
-	if (profile_add(&reading->profile, &row) == INTERN_NONE ||
+	const uint32_t added = profile_add(&reading->profile, &row);
+	if (added == INTERN_NONE ||
 	    profile_falls_see(reading->falls, profile, sample->thread, sample->stack, time_ns) < 0)
 		return STATUS_NO_MEMORY;
-	return page_add(&reading->side, &(struct page_told){
-					    .time_ns = time_ns,
-					    .thread = sample->thread,
-					    .event = sample->event,
-					    .stack = sample->stack,
-					    .count = 1,
-					    .weight = sample->period,
-					});
+	return page_add(&reading->side, added, &(struct page_amount){ time_ns, 1, sample->period });
 }
 
 /* The page of a profile that is read, with what else there is to say of its code. */

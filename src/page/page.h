@@ -1,7 +1,7 @@
 /* page.h - a profile as one HTML file that needs nothing else: flame graphs, tables, a timeline.
  *
  *   struct page_side side = { .name = "perf.data", .profile = &profile };
- *   page_add(&side, &(struct page_told){ ... });                each sample, in any order
+ *   page_add(&side, profile_add(&profile, &row), &(struct page_amount){ ... });    each sample
  *   got = page_write(&out, &(struct page){ .sides = &side, .side_count = 1 });
  *   page_side_clear(&side);
  *
@@ -24,20 +24,11 @@ struct page_side {
 	const struct profile *profile;
 	struct page_tree tree;
 	struct page_rows rows;
+	page_ids series; /* by row of the profile */
 };
 
-/* A sample, or many alike. */
-struct page_told {
-	uint64_t time_ns; /* 0: not known */
-	uint32_t thread;  /* ids of the profile */
-	uint32_t event;
-	uint32_t stack;
-	uint64_t count;
-	uint64_t weight;
-};
-
-/* 0, or STATUS_NO_MEMORY. */
-int page_add(struct page_side *side, const struct page_told *told);
+/* A sample, or many alike, of a row of the profile, in any order. 0, or STATUS_NO_MEMORY. */
+int page_add(struct page_side *side, uint32_t row, const struct page_amount *amount);
 void page_side_clear(struct page_side *side);
 
 /* What else the page shows: columns for the block of a name, by whoever has them. Ids in them

@@ -156,7 +156,7 @@ static uint64_t event(struct tables *t, uint32_t id)
 
 static uint64_t row_event(struct tables *t, size_t i)
 {
-	return event(t, t->side->rows.items.items[i].event);
+	return event(t, page_row_key(&t->side->rows, i)->event);
 }
 
 static uint64_t row_bucket(struct tables *t, size_t i)
@@ -166,12 +166,12 @@ static uint64_t row_bucket(struct tables *t, size_t i)
 
 static uint64_t row_thread(struct tables *t, size_t i)
 {
-	return t->threads + t->side->rows.items.items[i].thread;
+	return t->threads + page_row_key(&t->side->rows, i)->thread;
 }
 
 static uint64_t row_stack(struct tables *t, size_t i)
 {
-	return stack_of(t, t->side->rows.items.items[i].node);
+	return stack_of(t, page_row_key(&t->side->rows, i)->node);
 }
 
 static uint64_t row_count(struct tables *t, size_t i)

@@ -21,8 +21,9 @@ struct height {
 
 struct profile_falls {
 	VECTOR(struct height) heights;
-	struct idmap height_of; /* by hash of thread, name and object: index + 1 */
-	VECTOR(uint8_t) ranks;  /* by function: rank + 1; 0: not yet asked for */
+	struct idmap height_of;        /* by hash of thread, name and object: index + 1 */
+	VECTOR(uint8_t) ranks;         /* by function: rank + 1; 0: not yet asked for */
+	VECTOR(uint32_t) innermost_of; /* by stack: what innermost() says, + 1; 0: not yet asked */
 	VECTOR(struct profile_event) found;
 };
 
@@ -37,6 +38,7 @@ void profile_falls_free(struct profile_falls *falls)
 		return;
 	vector_clear(&falls->heights);
 	vector_clear(&falls->ranks);
+	vector_clear(&falls->innermost_of);
 	vector_clear(&falls->found);
 	idmap_clear(&falls->height_of);
 	free(falls);
@@ -85,6 +87,20 @@ static uint32_t innermost(struct profile_falls *falls, const struct profile *p,
 			break;
 	}
 	return stack->depth;
+}
+
+/* The same, asked once a stack: programs without such functions have deep ones. NULL without
+ * memory. */
+static const uint32_t *known_innermost(struct profile_falls *falls, const struct profile *p,
+				       uint32_t stack)
+{
+	while (falls->innermost_of.count <= stack)
+		if (!vector_push(&falls->innermost_of))
+			return NULL;
+	uint32_t *known = &falls->innermost_of.items[stack];
+	if (!*known)
+		*known = innermost(falls, p, &p->stacks.items[stack]) + 1;
+	return known;
 }
 
 /* Whether an older call of the function is there, in a lower tier. */
@@ -161,7 +177,10 @@ int profile_falls_see(struct profile_falls *falls, const struct profile *p, uint
 		return 0;
 	if (!grow_ranks(falls, p))
 		return STATUS_NO_MEMORY;
-	const uint32_t at = innermost(falls, p, stack);
+	const uint32_t *known = known_innermost(falls, p, stack_id);
+	if (!known)
+		return STATUS_NO_MEMORY;
+	const uint32_t at = *known - 1;
 	if (at == stack->depth)
 		return 0;
 	const uint32_t function = p->frames.items[p->frame_ids.items[stack->first + at]].function;

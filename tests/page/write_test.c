@@ -11,24 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct adding {
+	struct page_side *side;
+	const struct profile *profile;
+};
+
 static int add(void *context, const struct export_sample *sample)
 {
-	return page_add(context, &(struct page_told){
-				     .time_ns = sample->time_ns,
-				     .thread = sample->thread,
-				     .event = sample->event,
-				     .stack = sample->stack,
-				     .count = 1,
-				     .weight = sample->period,
-				 });
+	const struct adding *adding = context;
+	for (uint32_t i = 0; i < adding->profile->rows.count; i++) {
+		const struct profile_row *row = &adding->profile->rows.items[i];
+		if (row->thread == sample->thread && row->event == sample->event &&
+		    row->stack == sample->stack)
+			return page_add(
+			    adding->side, i,
+			    &(struct page_amount){ sample->time_ns, 1, sample->period });
+	}
+	fail_msg("a sample is in no row");
+	return 0;
 }
 
 static int fill(struct page_side *side, const struct export_fixture *fixture)
 {
+	struct adding adding = { side, &fixture->profile };
 	int got = 0;
 	*side = (struct page_side){ .name = "a</script>b", .profile = &fixture->profile };
 	for (uint32_t i = 0; got == 0 && i < fixture->profile.threads.count; i++)
-		got = export_samples_each(fixture->samples, i, add, side);
+		got = export_samples_each(fixture->samples, i, add, &adding);
 	return got;
 }
 
