@@ -174,7 +174,7 @@ static void put_summary(struct sink *out, const struct diff_view *view)
 
 void diff_write_text(struct sink *out, const struct diff_view *view, unsigned width)
 {
-	struct table table = { .name_width = strlen("Symbol") };
+	struct table table = { .name_width = strlen("Symbol"), .object_width = strlen("Object") };
 	for (int i = 0; i < NUMBERS; i++)
 		table.widths[i] = strlen(TITLES[i]);
 	bool is_whole = true;
