@@ -4,9 +4,10 @@
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
   const HTML = 'http://www.w3.org/1999/xhtml';
-  const root = document.documentElement;
   const PAD = 10, LEVEL = 16, COLUMN = 7.23, LEAST = 0.1, THIN = 4;
   const by = id => document.getElementById(id);
+  const root = by('boxes').ownerSVGElement;
+  const isAlone = root === document.documentElement && window === top;
   const own = Number(root.getAttribute('width')) - 2 * PAD;
   let across = own;
   let zoomed = 0;
@@ -147,7 +148,7 @@
 
   /* Alone in a window it is as wide as that. */
   function resize() {
-    const width = Math.max(600, root === document.rootElement && window === top ? innerWidth : own + 2 * PAD);
+    const width = Math.max(600, isAlone ? innerWidth : own + 2 * PAD);
     across = width - 2 * PAD;
     root.setAttribute('width', width);
     root.setAttribute('viewBox', `0 0 ${width} ${root.getAttribute('height')}`);
@@ -160,7 +161,7 @@
   }
 
   /* The bar stays where it can be seen. */
-  const follow = () => by('bar').setAttribute('transform', `translate(0 ${scrollY})`);
+  const follow = () => by('bar').setAttribute('transform', `translate(0 ${isAlone ? scrollY : 0})`);
 
   const summary = by('summary').textContent;
   const boxOf = event => {
@@ -206,7 +207,7 @@
   resize();
   tellFound();
   /* Flames stand on the ground. */
-  if (boxes.length > 1 && Number(boxes[1].rect.getAttribute('y')) < base)
+  if (isAlone && boxes.length > 1 && Number(boxes[1].rect.getAttribute('y')) < base)
     scrollTo(0, Number(root.getAttribute('height')));
   follow();
 })();
