@@ -174,7 +174,8 @@ int export_about_fill(struct export_about *about, struct load *load, struct prof
 	about->cpu = facts.cpu;
 	about->recorder = facts.recorder;
 	about->wall_ns = facts.wall_ns;
-	about->clock_ns = facts.clock_ns;
+	about->clock_ns =
+	    facts.is_wall_guessed && !facts.clock_ns ? profile->last_ns : facts.clock_ns;
 	about->is_wall_guessed = facts.is_wall_guessed;
 	int got = fill_command(about, load);
 	if (got == 0)

@@ -267,19 +267,27 @@ void jfr_pools_begin(struct jfr_pools *pools)
 {
 	pools->chunk++;
 	pools->frame_count = 0;
-	struct jfr_used *all[] = { &pools->stacks,  &pools->threads, &pools->functions,
-				   &pools->classes, &pools->symbols, &pools->texts };
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		all[i]->ids.count = 0;
+	pools->stacks.ids.count = 0;
+	pools->threads.ids.count = 0;
+	pools->functions.ids.count = 0;
+	pools->classes.ids.count = 0;
+	pools->symbols.ids.count = 0;
+	pools->texts.ids.count = 0;
+}
+
+static void clear_used(struct jfr_used *used)
+{
+	vector_clear(&used->chunk_of);
+	vector_clear(&used->ids);
 }
 
 void jfr_pools_clear(struct jfr_pools *pools)
 {
-	struct jfr_used *all[] = { &pools->stacks,  &pools->threads, &pools->functions,
-				   &pools->classes, &pools->symbols, &pools->texts };
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		vector_clear(&all[i]->chunk_of);
-		vector_clear(&all[i]->ids);
-	}
+	clear_used(&pools->stacks);
+	clear_used(&pools->threads);
+	clear_used(&pools->functions);
+	clear_used(&pools->classes);
+	clear_used(&pools->symbols);
+	clear_used(&pools->texts);
 	vector_clear(&pools->methods);
 }

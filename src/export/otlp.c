@@ -257,10 +257,11 @@ static int find_events(const struct export_view *view, struct sizes *sizes)
 		if (!vector_push(&sizes->profiles))
 			return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < profile->rows.count; i++) {
-		uint64_t *size = &sizes->profiles.items[profile->rows.items[i].event];
-		if (*size || !export_has_event(view, profile->rows.items[i].event))
+		const uint32_t event = profile->rows.items[i].event;
+		if (event >= sizes->profiles.count || sizes->profiles.items[event] ||
+		    !export_has_event(view, event))
 			continue;
-		*size = 1;
+		sizes->profiles.items[event] = 1;
 		sizes->event_count++;
 	}
 	return 0;

@@ -175,6 +175,7 @@ static void put_location(struct otlp *otlp, const struct places_location *from)
 	otlp->line_pointers.count = 0;
 	for (; frame; frame = places_around(&otlp->places, frame)) {
 		Otlp__Line *line = vector_push(&otlp->lines);
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): protobuf-c wants pointers */
 		if (!line || !vector_push(&otlp->line_pointers)) {
 			otlp->places.failed = true;
 			return;

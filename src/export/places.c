@@ -220,30 +220,27 @@ static uint32_t main_pid(struct places *places)
 {
 	const struct export_view *view = places->view;
 	const struct profile *profile = view->profile;
-	VECTOR(uint64_t) counts = { 0 };
-	struct idmap of_pid = { 0 };
+	struct idmap counts = { 0 }; /* as far as they fit */
 	uint32_t pid = 0;
-	uint64_t most = 0;
+	uint32_t most = 0;
 	for (size_t i = 0; i < profile->rows.count; i++) {
 		const struct profile_row *row = &profile->rows.items[i];
 		const uint32_t row_pid = profile->threads.items[row->thread].pid;
 		if (!export_has_event(view, row->event))
 			continue;
-		uint32_t *slot = idmap_put(&of_pid, row_pid);
-		if (slot && !*slot && vector_push(&counts))
-			*slot = (uint32_t)counts.count;
-		if (!slot || !*slot) {
+		uint32_t *count = idmap_put(&counts, row_pid);
+		if (!count) {
 			places->failed = true;
 			break;
 		}
-		const uint64_t count = counts.items[*slot - 1] += row->count;
-		if (count > most) {
-			most = count;
+		const uint64_t sum = *count + row->count;
+		*count = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+		if (*count > most) {
+			most = *count;
 			pid = row_pid;
 		}
 	}
-	idmap_clear(&of_pid);
-	vector_clear(&counts);
+	idmap_clear(&counts);
 	return pid;
 }
 

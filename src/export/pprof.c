@@ -201,6 +201,7 @@ static void put_location(struct writer *w, uint32_t id)
 	w->line_pointers.count = 0;
 	for (; frame; frame = places_around(&w->places, frame)) {
 		Pprof__Line *line = vector_push(&w->lines);
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): protobuf-c wants pointers */
 		if (!line || !vector_push(&w->line_pointers)) {
 			w->places.failed = true;
 			return;

@@ -147,6 +147,7 @@ struct stand {
 struct stands {
 	struct stand *items;
 	size_t count;
+	struct export_sample *room; /* what has been read of each */
 };
 
 static bool is_before(const struct stand *a, const struct stand *b)
@@ -185,18 +186,21 @@ static int read_next(const struct export_samples *samples, struct stand *stand)
 
 static int open_stands(const struct export_samples *samples, struct stands *stands)
 {
-	stands->items = calloc(samples->threads.count + 1, sizeof(*stands->items));
-	if (!stands->items)
+	size_t count = 1;
+	for (size_t i = 0; i < samples->threads.count; i++)
+		count += samples->threads.items[i].first ? 1 : 0;
+	stands->items = calloc(count, sizeof(*stands->items));
+	stands->room = calloc(count, PIECE_SAMPLES * sizeof(*stands->room));
+	if (!stands->items || !stands->room)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < samples->threads.count; i++) {
 		struct stand *stand = &stands->items[stands->count];
 		if (!samples->threads.items[i].first)
 			continue;
-		stands->count++;
 		stand->thread = i;
 		stand->next = samples->threads.items[i].first;
-		stand->read = calloc(PIECE_SAMPLES, sizeof(*stand->read));
-		const int got = stand->read ? read_next(samples, stand) : STATUS_NO_MEMORY;
+		stand->read = stands->room + PIECE_SAMPLES * stands->count++;
+		const int got = read_next(samples, stand);
 		if (got < 0)
 			return got;
 	}
@@ -213,7 +217,6 @@ static int go_on(const struct export_samples *samples, struct stands *stands)
 	if (++first->at == first->count && first->next) {
 		got = read_next(samples, first);
 	} else if (first->at == first->count) {
-		free(first->read);
 		*first = stands->items[--stands->count];
 	}
 	if (got == 0)
@@ -233,9 +236,8 @@ int export_samples_in_time(const struct export_samples *samples,
 		if (got == 0)
 			got = go_on(samples, &stands);
 	}
-	for (size_t i = 0; i < stands.count; i++)
-		free(stands.items[i].read);
 	free(stands.items);
+	free(stands.room);
 	return got;
 }
 

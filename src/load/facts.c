@@ -18,8 +18,9 @@ void load_facts(const struct load *load, struct load_facts *facts)
 		facts->clock_ns = clock.clockid_ns;
 	} else if (load->file.mtime_ns) {
 		facts->wall_ns = load->file.mtime_ns;
-		facts->clock_ns = load->last_sample_ns;
 		facts->is_wall_guessed = true;
+		uint64_t first_ns;
+		(void)perfdata_sample_time(load->perf, &first_ns, &facts->clock_ns);
 	}
 }
 

@@ -24,7 +24,10 @@ struct load_facts {
 	 */
 	uint64_t wall_ns;
 	uint64_t clock_ns;
-	bool is_wall_guessed; /* from when the file was written last */
+	/* From when the file was written last, as if that were the time of the last sample.
+	 * clock_ns is 0 where the file does not tell that.
+	 */
+	bool is_wall_guessed;
 };
 
 void load_facts(const struct load *load, struct load_facts *facts);
