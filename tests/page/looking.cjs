@@ -20,7 +20,9 @@ async function counts(t) {
 	}
 	assert.deepStrictEqual(missing, []);
 	assert.strictEqual(rows.length, t.wanted.total.length);
-	assert.match(await t.text("#head .summary"), new RegExp(`^${t.wanted.samples.toLocaleString("en-US")} samples? `));
+	const summary = await t.text("#head .summary");
+	assert(summary.startsWith(`${t.wanted.samples.toLocaleString("en-US")} samples `), summary);
+	assert(summary.endsWith(` ${(100 * t.wanted.exact / t.wanted.samples).toFixed(1)}% exact`), summary);
 }
 
 const graph = (t) => t.page.locator("#view-flame .flame");

@@ -30,8 +30,11 @@ function tools(page, faults, name) {
 		isReady: () => page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 60000 }),
 		settle: () => page.evaluate(() => new Promise((done) =>
 			requestAnimationFrame(() => requestAnimationFrame(done)))),
-		// page.url() may be behind.
-		fragment: async () => new URLSearchParams(await page.evaluate(() => location.hash.slice(1))),
+		// Of what is dragged the address tells a little later.
+		async fragment() {
+			await page.waitForTimeout(120);
+			return new URLSearchParams(await page.evaluate(() => location.hash.slice(1)));
+		},
 		text: (selector) => page.locator(selector).first().innerText(),
 		shot: (title, options = {}) => page.screenshot({ path: path.join(screens, `${title}.png`), ...options }),
 		// The rows of a table's body, as texts of cells.

@@ -4,6 +4,7 @@ SCREENS. What the cases do there is in looking.cjs, showing.cjs and trusting.cjs
 """
 import json
 import lzma
+import os
 import pathlib
 import re
 import signal
@@ -14,6 +15,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
 import handmade
+import live
 import polyperf
 import readers
 
@@ -71,7 +73,8 @@ def test_counts(program, folder, screens):
         recording = capture(program, folder, name)
         total = recording.report("--children")
         browse(recording.page(), screens, {"counts": {
-            "total": total["rows"], "self": recording.report()["rows"], "samples": total["samples"]}})
+            "total": total["rows"], "self": recording.report()["rows"], "samples": total["samples"],
+            "exact": total["trust"]["exact"]}})
 
 
 def wanted_of_search(recording):
@@ -189,16 +192,29 @@ def test_hostile(program, folder, screens):
 
 
 def test_served(program, folder, screens):
+    """The browser of the user's choice gets the address, and the page is there until Ctrl-C."""
     recording = capture(program, folder)
-    serving = subprocess.Popen([program, "open", "--no-browser", "--self-contained", *recording.extra,
-                                recording.path], stdout=subprocess.PIPE, text=True)
+    command = [program, "open", "--self-contained", *recording.extra, recording.path]
+    chosen = folder / "browser"
+    chosen.write_text(f'#!/bin/sh\necho "$1" >{folder}/asked.tmp && mv {folder}/asked.tmp {folder}/asked\n')
+    chosen.chmod(0o755)
+    serving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                               env={**os.environ, "BROWSER": str(chosen)})
     try:
-        browse(serving.stdout.readline().strip(), screens, {"served": None})
+        address = serving.stdout.readline().strip()
+        browse(address, screens, {"served": None})
+        asked = live.wait_until("a browser is started", lambda: (folder / "asked").exists()
+                                and (folder / "asked").read_text().strip())
         serving.send_signal(signal.SIGINT)
-        if serving.wait(60) != 0:
-            polyperf.fail(f"polyperf open ended with {serving.returncode}")
+        if serving.wait(60) != 0 or asked != address:
+            polyperf.fail(f"exit code {serving.returncode}, {asked!r} was asked for, not {address!r}")
     finally:
         serving.kill()
+    # Without a display there is none, and the page is a file.
+    for name in "BROWSER", "DISPLAY", "WAYLAND_DISPLAY":
+        os.environ.pop(name, None)
+    polyperf.run(*command, cwd=folder)
+    check_markup(folder / "polyperf.html")
 
 
 CASES = {

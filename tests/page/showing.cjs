@@ -42,9 +42,11 @@ async function looks(t) {
 async function colours(t) {
 	const luminance = (rgb) => rgb.map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
 		.reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+	await t.open();
 	for (const theme of ["light", "dark"])
-		for (const mode of ["tier", "runtime", "module", "trust"]) {
-			await t.open(`#colour=${mode}&theme=${theme}`);
+		for (const colour of ["tier", "runtime", "module", "trust"]) {
+			await t.page.evaluate((state) => pp.state.set(state), { theme, colour });
+			await t.settle();
 			const legend = await t.page.evaluate(() => pp.colours.legend().map(({ fill, ink, title }) => {
 				const c = document.createElement("canvas").getContext("2d");
 				return [fill, ink, title].map((colour, i) => {
@@ -56,13 +58,13 @@ async function colours(t) {
 			}));
 			const shown = await t.page.$$eval("#view-flame .legend li", (items) => items.map((item) => item.textContent));
 			assert.deepStrictEqual(shown, legend.map(([, , title]) => title));
-			assert(shown.length > 0 && new Set(shown).size === shown.length, `${mode}: ${shown}`);
+			assert(shown.length > 0 && new Set(shown).size === shown.length, `${colour}: ${shown}`);
 			for (const [fill, ink, title] of legend) {
 				const [a, b] = [luminance(fill), luminance(ink)];
 				const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-				assert(contrast >= 4.5, `${theme} ${mode} ${title}: ${contrast}`);
+				assert(contrast >= 4.5, `${theme} ${colour} ${title}: ${contrast}`);
 			}
-			await t.shot(`colour-${mode}-${theme}`);
+			await t.shot(`colour-${colour}-${theme}`);
 		}
 }
 
@@ -70,10 +72,11 @@ async function colours(t) {
 async function accessible(t) {
 	const axe = require("fs").readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 	const found = [];
+	await t.open();
+	// The page forbids scripts of others; a debugger's is none of the page's.
+	await t.page.evaluate(axe);
 	for (const theme of ["light", "dark"]) {
-		await t.open(`#theme=${theme}`);
-		// The page forbids scripts of others; a debugger's is none of the page's.
-		await t.page.evaluate(axe);
+		await t.page.evaluate((chosen) => pp.state.set({ theme: chosen }), theme);
 		for (const view of await views(t)) {
 			await t.page.click(`#tabs >> text="${view}"`);
 			await t.settle();

@@ -11,6 +11,8 @@ function summary() {
   words.push(`${pp.format.ns(pp.state.get('from') < 0 ? model.durationNs : model.bucketNs(buckets))}`);
   if (model.events.length === 1)
     words.push(pp.safe(model.events[0]));
+  const exact = model.trusts().find(({trust}) => trust === 'exact')?.n ?? 0;
+  words.push(`${pp.format.percent(exact, all.n, 1)} exact`);
   const lost = model.meta.sides.reduce((sum, side) => sum + side.lost, 0);
   if (lost)
     words.push(`${pp.format.count(lost)} lost`);
@@ -61,6 +63,7 @@ function update(changed) {
   if (parts.event)
     parts.event.value = pp.state.get('event');
   parts.summary.textContent = summary();
+  parts.summary.title = model.trusts().map(({trust, n}) => `${trust}: ${pp.format.plural(n, 'sample')}`).join('\n');
   showMatched();
   showTheme();
   chips();

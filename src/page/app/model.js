@@ -202,6 +202,16 @@ pp.Model = class Model {
     return groups;
   }
 
+  /* Samples by the trust of what ran: [{trust, n}] in the order of meta.trusts. */
+  trusts() {
+    const {self} = this.summed().stacks;
+    const trust = this.columns.get('frames.trust');
+    const counts = this.meta.trusts.map(name => ({trust: name, n: 0}));
+    for (let s = 1; s <= this.stackCount; s++)
+      counts[trust[this.frameOf[s - 1]]].n += self.n[s];
+    return counts.filter(({n}) => n);
+  }
+
   /* Of two recordings: {self, total}, Float64Arrays by group: a share that changed by no more may have done so
    * by chance. Null under filters, for which it was not worked out.
    */

@@ -58,7 +58,7 @@ pp.views.register({
   mount(element, theModel) {
     model = theModel;
     const left = pp.el('div', {class: 'left'});
-    parts.details = pp.details(model);
+    parts.details = pp.details(model, {links: {function: 'Versions, lines, code'}});
     parts.colour = pp.colourChoice(model);
     const right = pp.el('div', {class: 'right'}, pp.el('div', {class: 'bar'}, parts.colour.element),
       pane('callers', 'Callers', true), parts.details.element, pane('callees', 'Callees', false));

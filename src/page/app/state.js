@@ -34,6 +34,26 @@ function fragment() {
   return '#' + params;
 }
 
+/* Browsers allow a page so many changes of its address in a time; what is dragged makes more. */
+const PAUSE_MS = 100;
+let lastWrite = 0;
+let writing = 0; /* a timer */
+
+function write(step) {
+  clearTimeout(writing);
+  writing = 0;
+  lastWrite = performance.now();
+  history[step ? 'pushState' : 'replaceState'](null, '', fragment());
+}
+
+function writeSoon() {
+  const since = performance.now() - lastWrite;
+  if (since >= PAUSE_MS)
+    write(false);
+  else
+    writing ||= setTimeout(write, PAUSE_MS - since, false);
+}
+
 function tell(changed) {
   if (changed.size)
     for (const listener of listeners)
@@ -67,8 +87,10 @@ pp.state = {
         changed.add(name);
       values.set(name, value);
     }
-    if (changed.size)
-      history[step ? 'pushState' : 'replaceState'](null, '', fragment());
+    if (changed.size && step)
+      write(true);
+    else if (changed.size)
+      writeSoon();
     tell(changed);
   },
   /* Back to the defaults. */
@@ -78,6 +100,7 @@ pp.state = {
   on: listener => listeners.push(listener),
 };
 
+addEventListener('pagehide', () => writing && write(false));
 addEventListener('popstate', () => tell(readFragment()));
 addEventListener('hashchange', () => tell(readFragment()));
 
