@@ -105,7 +105,7 @@ static void draw(uint64_t done, uint64_t total, uint64_t left_ns)
 		sink_printf(&line, "[%.*s>%*s] ", full, FULL, BAR_WIDTH - full, "");
 	}
 	if (!sink_failed(&line) && !sink_failed(&end) && line.size + end.size < columns) {
-		struct sink all = { .limit = 2 * LINE_SIZE };
+		struct sink all = { .limit = (size_t)2 * LINE_SIZE };
 		sink_text(&all, "\r");
 		sink_put(&all, line.data, line.size);
 		sink_put(&all, end.data, end.size);

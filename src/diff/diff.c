@@ -150,7 +150,7 @@ static int count_all(struct diff *diff, struct diff_counts *counts)
 	uint32_t *last = calloc(functions + 1, sizeof(*last));
 	counts->self = calloc(cells, sizeof(*counts->self));
 	counts->total = calloc(cells, sizeof(*counts->total));
-	counts->runs = calloc(counts->count, sizeof(*counts->runs));
+	counts->runs = calloc(counts->count + 1, sizeof(*counts->runs));
 	int got = last && counts->self && counts->total && counts->runs ? 0 : STATUS_NO_MEMORY;
 	for (size_t i = 0; got == 0 && i < counts->count; i++) {
 		count_samples(counts, &diff->match, i, last);
