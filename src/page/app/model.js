@@ -54,13 +54,17 @@ pp.Model = class Model {
     return text;
   }
 
-  /* A title for each side: names of files, or whole paths where two sides have files of one name. */
+  /* A title for each side: the names of its files, with the folders in which those of two sides differ. */
   titles() {
-    const names = [false, true].map(after => this.meta.sides.filter(side => side.after === after)
-      .map(side => pp.safe(side.name)));
-    const base = name => name.replace(/.*\//, '');
-    const isClear = names[0].every(name => names[1].every(other => base(name) !== base(other)));
-    return names.filter(list => list.length).map(list => list.map(name => isClear ? base(name) : name).join(', '));
+    const paths = [false, true].map(after => this.meta.sides.filter(side => side.after === after)
+      .map(side => pp.safe(side.name).split('/')));
+    const last = path => path[path.length - 1];
+    let drop = 0;
+    if (paths[0].every(path => paths[1].every(other => last(path) !== last(other))))
+      return paths.filter(list => list.length).map(list => list.map(last).join(', '));
+    while (paths.flat().every(path => path.length > drop + 1 && path[drop] === paths[0][0][drop]))
+      drop++;
+    return paths.map(list => list.map(path => path.slice(drop).join('/')).join(', '));
   }
 
   name(group) { return pp.safe(this.text(this.groups.name[group])); }

@@ -27,7 +27,7 @@ function columnsOf(model) {
   const made = [];
   for (const [id, title, of] of [['self', 'Self', groups.self], ['total', 'Total', groups.total]]) {
     const change = g => share(of.b[g], all.b) - share(of.a[g], all.a);
-    const isNoise = g => Boolean(noise) && Math.abs(change(g)) <= noise[id][g];
+    const isNoise = g => Boolean(noise) && change(g) !== 0 && Math.abs(change(g)) <= noise[id][g];
     made.push({id, title: `${title} change`, of: g => Math.abs(change(g)), change, isNoise,
       show: g => (isNoise(g) ? '≈ ' : '') + pp.format.points(change(g)),
       hint: g => noise && `By chance alone up to ± ${pp.format.percent(noise[id][g], 1)}`},

@@ -29,7 +29,12 @@ class Node {
   get self() { return this.w - this.children.reduce((sum, child) => sum + child.w, 0); }
 
   /* Groups from the root to here, without the root. */
-  get path() { return this.parent ? [...this.parent.path, this.group] : []; }
+  get path() {
+    const groups = [];
+    for (let node = this; node.parent; node = node.parent)
+      groups.push(node.group);
+    return groups.reverse();
+  }
 }
 
 const heaviestFirst = (a, b) => b.w - a.w || a.group - b.group;
