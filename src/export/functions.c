@@ -27,6 +27,8 @@ struct build {
 static int find_keys(struct build *build)
 {
 	const struct profile *profile = build->profile;
+	if (!vector_reserve(&build->of_function, profile->functions.count))
+		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < profile->functions.count; i++) {
 		const struct profile_function *function = &profile->functions.items[i];
 		const struct key key = { function->name, function->object, function->runtime };
