@@ -155,7 +155,10 @@ async function sandwich(t) {
 	await t.page.click(`#view-functions tbody >> text="${t.wanted.name}"`);
 	assert.strictEqual(await t.text("#view-functions .details .whole"), t.wanted.name);
 	assert.strictEqual(await t.page.locator("#view-functions tr[aria-current]").count(), 1);
-	await t.page.locator('#view-functions [aria-label^="Callers of"]').focus();
+	const callers = t.page.locator('#view-functions [aria-label^="Callers of"]');
+	await t.settle();
+	assert(await callers.evaluate((e) => e.scrollTop + e.clientHeight >= e.scrollHeight - 2), "the function is seen, its callers above");
+	await callers.focus();
 	await t.page.keyboard.press("ArrowUp"); // the picture of callers grows upwards
 	assert.strictEqual(await t.text("#tooltip strong"), t.wanted.caller);
 	await t.shot("sandwich");

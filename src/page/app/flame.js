@@ -30,25 +30,46 @@ pp.Flame = class Flame {
       onmousemove: e => this.point(e), onmouseleave: () => this.leave(), onclick: e => this.click(e),
       onkeydown: e => this.key(e), onblur: () => pp.tooltip.hide()},
     this.canvas, this.spacer);
-    this.host.addEventListener('scroll', pp.later(() => this.draw()));
+    this.host.addEventListener('scroll', pp.later(() => this.scrolled()));
     parent.append(this.host, this.live);
     this.rows = [];
     this.hot = null;     /* under the pointer */
     this.focused = null; /* by the keyboard */
     this.redraw = pp.later(() => this.draw());
-    new ResizeObserver(pp.later(() => this.root && this.layout())).observe(this.host);
+    new ResizeObserver(pp.later(() => this.resize())).observe(this.host);
   }
 
   show(root, {at = root, upward = false} = {}) {
-    const turned = this.upward !== upward;
+    const isNew = this.upward !== upward || this.root !== root;
     this.root = root;
     this.at = at;
     this.upward = upward;
     this.hot = null;
     this.focused = this.focused ? pp.tree.find(root, this.focused.path) : null;
     this.layout();
-    if (turned)
-      this.host.scrollTop = upward ? this.host.scrollHeight : 0;
+    if (isNew)
+      this.toRoot();
+  }
+
+  toRoot() {
+    this.atRoot = true;
+    this.host.scrollTop = this.upward ? this.host.scrollHeight : 0;
+  }
+
+  /* Who looks at the root goes on doing so. */
+  resize() {
+    if (!this.root)
+      return;
+    const {atRoot} = this;
+    this.layout();
+    if (atRoot)
+      this.toRoot();
+  }
+
+  scrolled() {
+    const {scrollTop, scrollHeight, clientHeight} = this.host;
+    this.atRoot = this.upward ? scrollTop + clientHeight >= scrollHeight - 2 : scrollTop < 2;
+    this.draw();
   }
 
   /* Rows of boxes {node, x, width}: what calls `at` takes the whole width, then its callees their shares. */
