@@ -44,13 +44,13 @@ static void close_code(struct code *code)
 }
 
 /* Notes were given when it was opened the first time. */
-static int open_code(struct code *code)
+static int open_code(struct code *code, struct progress *progress)
 {
 	struct load_options options = code->args->load_args->options;
 	struct load_error error;
 	if (code->is_open)
 		return 0;
-	options.progress = NULL; /* it would draw over the screen */
+	options.progress = progress; /* the bar would draw over the screen */
 	options.keep_code = true;
 	options.lines = true;
 	options.innermost = true;
@@ -135,7 +135,7 @@ static int get_document(void *context, const struct browser_asked *asked,
 	annotate_choice_clear(&code->choice);
 	code->doc = (struct annotate){ 0 };
 	code->choice = (struct annotate_choice){ 0 };
-	int got = open_code(code);
+	int got = open_code(code, asked->progress);
 	if (got == 0)
 		got = keep_rows(code, asked);
 	if (got == 0 &&

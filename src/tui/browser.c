@@ -10,7 +10,8 @@
 
 enum { ROWS_FOR_DETAILS = 9 };
 
-static void set_message(struct browser *b, bool is_error, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void set_message(struct browser *b, bool is_error,
+							      const char *format, va_list arguments)
 {
 	char text[512];
 	(void)vsnprintf(text, sizeof(text), format, arguments);

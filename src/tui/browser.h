@@ -12,6 +12,7 @@
 #define TUI_BROWSER_H
 
 #include "annotate/annotate.h"
+#include "base/progress.h"
 #include "report/groups.h"
 #include "tui/screen.h"
 
@@ -22,8 +23,9 @@ struct browser_asked {
 	bool is_of_thread;  /* only samples of this thread */
 	uint32_t pid;
 	uint32_t tid;
-	const char *comm; /* only samples of threads of this name; NULL: of all */
-	uint32_t event;   /* of the browser's profile */
+	const char *comm;          /* only samples of threads of this name; NULL: of all */
+	uint32_t event;            /* of the browser's profile */
+	struct progress *progress; /* to be told of long work */
 };
 
 struct browser_inputs {

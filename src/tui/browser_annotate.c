@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,16 +91,35 @@ static void add_samples(const struct browser *b, struct browser_asked *asked)
 	}
 }
 
+/* Draws only what is another number than before. */
+struct telling {
+	struct browser *browser;
+	unsigned percent;
+};
+
+static void tell(void *context, const char *what, uint64_t done, uint64_t total)
+{
+	struct telling *telling = context;
+	const unsigned percent = total ? (unsigned)(100 * (unsigned __int128)done / total) : 100;
+	if (percent == telling->percent)
+		return;
+	telling->percent = percent;
+	browser_say(telling->browser, "Reading code and lines: %s %u %%", what, percent);
+	browser_draw(telling->browser);
+}
+
 /* Reads code and lines, the first time from the recording: the person is told. */
 static bool load(struct browser *b, const char *name, const char *object)
 {
-	struct browser_asked asked = { .name = name, .object = object };
+	struct telling telling = { .browser = b, .percent = UINT_MAX };
+	struct progress progress = { .tell = tell, .context = &telling };
+	struct browser_asked asked = { .name = name, .object = object, .progress = &progress };
 	const struct annotate *doc = NULL;
 	add_samples(b, &asked);
 	browser_say(b, "Reading code and lines ...");
 	browser_draw(b);
-	sink_reset(&b->message);
 	const int got = b->in->annotate(b->in->context, &asked, &doc);
+	sink_reset(&b->message);
 	if (got == STATUS_NO_MEMORY)
 		browser_check(b, got);
 	else if (got == STATUS_NOT_FOUND)

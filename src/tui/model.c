@@ -11,6 +11,8 @@ void model_clear(struct model *model)
 {
 	report_groups_clear(&model->groups);
 	vector_clear(&model->zooms);
+	vector_clear(&model->summed.zooms);
+	model->summed.is_there = false;
 	vector_clear(&model->shown);
 	vector_clear(&model->nodes);
 	vector_clear(&model->places);

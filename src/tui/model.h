@@ -77,6 +77,14 @@ struct model {
 	VECTOR(struct model_place) places;
 	VECTOR(struct profile_row) kept_rows;
 	VECTOR(uint32_t) child_of_group; /* scratch of opening */
+	/* What the groups were summed up for: they stay while it is the same. */
+	struct {
+		bool is_there;
+		bool children;
+		unsigned keys;
+		uint32_t event;
+		VECTOR(struct model_zoom) zooms;
+	} summed;
 };
 
 int model_build(struct model *model);

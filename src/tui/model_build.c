@@ -211,15 +211,60 @@ static int sort_rows(struct model *model)
 	return done ? 0 : STATUS_NO_MEMORY;
 }
 
+/* Are the groups those of these samples and options? Of zooms only some choose samples. */
+static bool is_summed(const struct model *model)
+{
+	size_t at = 0;
+	if (!model->summed.is_there || model->summed.keys != model->options.keys ||
+	    model->summed.children != model->options.children ||
+	    model->summed.event != model->event)
+		return false;
+	for (size_t i = 0; i < model->zooms.count; i++) {
+		const struct model_zoom *zoom = &model->zooms.items[i];
+		if (!is_of_thread(zoom))
+			continue;
+		if (at == model->summed.zooms.count ||
+		    model->summed.zooms.items[at].kind != zoom->kind ||
+		    model->summed.zooms.items[at].value != zoom->value)
+			return false;
+		at++;
+	}
+	return at == model->summed.zooms.count;
+}
+
+static int sum_up(struct model *model)
+{
+	if (is_summed(model))
+		return 0;
+	report_groups_clear(&model->groups);
+	model->summed.is_there = false;
+	model->summed.zooms.count = 0;
+	if (!keep_samples(model))
+		return STATUS_NO_MEMORY;
+	const int got =
+	    report_groups_build(&model->groups, &model->kept, model->event, &model->options);
+	if (got < 0)
+		return got;
+	for (size_t i = 0; i < model->zooms.count; i++) {
+		if (!is_of_thread(&model->zooms.items[i]))
+			continue;
+		struct model_zoom *slot = vector_push(&model->summed.zooms);
+		if (!slot)
+			return STATUS_NO_MEMORY;
+		*slot = model->zooms.items[i];
+	}
+	model->summed.keys = model->options.keys;
+	model->summed.children = model->options.children;
+	model->summed.event = model->event;
+	model->summed.is_there = true;
+	return 0;
+}
+
 int model_build(struct model *model)
 {
-	report_groups_clear(&model->groups);
 	model->nodes.count = model->places.count = model->shown.count = 0;
 	model->column_count = report_columns(&model->options, model->columns);
-	int got = keep_samples(model) ? 0 : STATUS_NO_MEMORY;
-	if (got == 0)
-		got = report_groups_build(&model->groups, &model->kept, model->event,
-					  &model->options);
+	int got = sum_up(model);
 	if (got == 0)
 		got = make_rows(model);
 	if (got == 0)

@@ -1,5 +1,7 @@
 #include "tui/model.h"
 
+#include "base/status.h"
+#include "failing_memory.h"
 #include "report/fixture.h"
 #include "report/tree.h"
 #include "test.h"
@@ -317,6 +319,60 @@ static void finds_a_function_again(void **state)
 	profile_clear(&profile);
 }
 
+/* All that a person does with it, as far as memory goes. */
+static int use(struct model *model)
+{
+	bool is_whole;
+	int got = model_build(model);
+	if (got == 0)
+		got = model_open(model, 1);
+	if (got == 0)
+		got = model_open_all(model, 0, &is_whole);
+	model->sorted_by = 1;
+	if (got == 0)
+		got = model_build(model);
+	struct model_zoom *slot = got == 0 ? vector_push(&model->zooms) : NULL;
+	if (got == 0 && !slot)
+		return STATUS_NO_MEMORY;
+	if (slot)
+		*slot = (struct model_zoom){ .kind = MODEL_THREAD, .value = 1 };
+	if (got == 0)
+		got = model_build(model);
+	model_shares shares = { 0 };
+	if (got == 0)
+		got = model_shares_of(model, MODEL_THREAD, &shares);
+	vector_clear(&shares);
+	return got;
+}
+
+static void survives_each_failed_allocation(void **state)
+{
+	(void)state;
+	struct profile profile = { 0 };
+	bool has_failed = true;
+	fixture_make(&profile);
+	for (size_t n = 1; has_failed; n++) {
+		struct model model = {
+			.profile = &profile,
+			.options = { .keys = REPORT_DEFAULT_KEYS,
+				     .children = true,
+				     .tree = REPORT_TREE_CALLERS },
+			.sorted_by = -1,
+		};
+		memory_fail_at(n);
+		const int got = use(&model);
+		has_failed = memory_has_failed();
+		memory_fail_at(0);
+		/* What only makes it faster may be missing. */
+		if (got < 0)
+			assert_int_equal(got, STATUS_NO_MEMORY);
+		else
+			assert_int_equal(model.groups.total_count, 30);
+		model_clear(&model);
+	}
+	profile_clear(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +383,7 @@ int main(void)
 		cmocka_unit_test(shares_are_largest_first),
 		cmocka_unit_test(sorts_by_any_column),
 		cmocka_unit_test(finds_a_function_again),
+		cmocka_unit_test(survives_each_failed_allocation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
