@@ -329,13 +329,12 @@ def can_be_stopped():
 
 def plain_where_it_should_be():
     with recorded() as t:
-        for command in ('PAGER=cat polyperf report --stdio', 'polyperf --no-pager report',
-                        'PAGER=cat TERM=dumb polyperf report', 'polyperf report | cat',
-                        'PAGER=cat polyperf report < /dev/null', 'polyperf report --format csv > /dev/null; polyperf'
-                        ' report > file; cat file'):
-            t.run(f'clear; {command} > out; cat out' if '|' in command or '>' in command else f'clear; {command}')
-            t.wait('file is not here')
-            shown = t.screen()
+        commands = ('PAGER=cat polyperf report --stdio', 'polyperf --no-pager report',
+                    'PAGER=cat TERM=dumb polyperf report', 'polyperf report | cat',
+                    'PAGER=cat polyperf report < /dev/null', 'polyperf report > file; cat file')
+        for number, command in enumerate(commands):
+            t.run(f'clear; {command}; echo end $((0 + {number}))')
+            shown = t.wait(f'\nend {number}')
             assert not t.is_alternate() and 'q:quit' not in shown, shown
             assert '  50.00%       50  v8       turbofan+sparkplug  exact    alpha' in shown, shown
         # Nothing to browse in.
