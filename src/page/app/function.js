@@ -35,10 +35,11 @@ function fillChoice(group) {
 const quoted = word => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 function hint(group) {
-  const input = pp.safe(model.meta.sides[0].name);
+  /* A side of a difference may be several recordings. */
+  const input = model.isDiff ? 'RECORDING' : quoted(pp.safe(model.meta.sides[0].name));
   return pp.el('div', {class: 'hint'},
     pp.el('p', {}, 'Lines and instructions of this function are not in the page. They are shown by'),
-    pp.el('pre', {tabindex: '0'}, pp.el('code', {}, `polyperf annotate -i ${quoted(input)} ${quoted(model.name(group))}`)),
+    pp.el('pre', {tabindex: '0'}, pp.el('code', {}, `polyperf annotate -i ${input} ${quoted(model.name(group))}`)),
     pp.el('p', {}, 'and a page with more functions is made by ', pp.el('code', {}, 'polyperf report --html --functions N'), '.'));
 }
 
@@ -53,20 +54,24 @@ function versionRows(document, group) {
     return document.function.versions.map((v, index) => ({index, version: v.version, tier: pp.safe(v.tier), runtime: pp.safe(v.runtime),
       samples: v.samples, inlined: v.inlined_samples, size: v.size, loaded: v.loaded_ns, unloaded: v.unloaded_ns, whole: document.function.samples}));
   const get = name => model.columns.get('functions.' + name);
-  const {stacks: {self}, groups} = model.summed();
-  const counts = new Map(model.groups.functions[group].map(f => [f, 0]));
-  for (let s = 1; s <= model.stackCount; s++)
-    if (counts.has(model.functionOf[s]))
-      counts.set(model.functionOf[s], counts.get(model.functionOf[s]) + self.n[s]);
-  return [...counts].map(([f, samples]) => ({index: -1, version: get('version')[f], tier: pp.safe(model.text(get('tier')[f])),
-    runtime: pp.safe(model.text(get('runtime')[f])), samples, whole: groups.self.n[group]}));
+  const {stacks: {self}, groups, all} = model.summed();
+  const counts = new Map(model.groups.functions[group].map(f => [f, {n: 0, a: 0, b: 0}]));
+  for (let s = 1; s <= model.stackCount; s++) {
+    const count = counts.get(model.functionOf[s]);
+    for (const name of count ? ['n', 'a', 'b'] : [])
+      count[name] += self[name][s];
+  }
+  return [...counts].map(([f, {n, a, b}]) => ({index: -1, version: get('version')[f], tier: pp.safe(model.text(get('tier')[f])),
+    runtime: pp.safe(model.text(get('runtime')[f])), samples: n, whole: groups.self.n[group],
+    sides: model.isDiff ? [pp.format.percent(a, all.a), pp.format.percent(b, all.b)] : null}));
 }
 
 function versionTable(rows, chosen) {
   const has = name => rows.some(row => row[name]);
   const columns = [
     ['Version', row => row.version ? String(row.version) : '–'], ['Tier', row => row.tier, true],
-    ['Share', row => pp.format.percent(row.samples, row.whole)], ['Samples', row => pp.format.count(row.samples)],
+    ...(has('sides') ? [['Before', row => row.sides[0]], ['After', row => row.sides[1]]]
+      : [['Share', row => pp.format.percent(row.samples, row.whole)]]), ['Samples', row => pp.format.count(row.samples)],
     has('inlined') && ['In inlined calls', row => row.inlined ? pp.format.count(row.inlined) : ''],
     has('size') && ['Bytes', row => row.size ? pp.format.count(row.size) : ''],
     has('loaded') && ['Compiled', row => relative(row.loaded)], has('unloaded') && ['Gone', row => relative(row.unloaded)],

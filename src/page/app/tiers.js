@@ -9,6 +9,7 @@ let series = null;
 let told = null;
 let picture = null;
 let brush = null;
+let known = null; /* rows of the sum that they were made of */
 const parts = {};
 const tables = {};
 
@@ -80,7 +81,13 @@ function drawAxis(c, width, height) {
 
 /* Samples by the runtime and tier of the code that they end in, under the filters. */
 function tierRows() {
-  const {stacks: {self}, all} = model.summed();
+  const sum = model.summed();
+  if (known?.sum !== sum)
+    known = {sum, rows: sumTiers(sum)};
+  return known.rows;
+}
+
+function sumTiers({stacks: {self}, all}) {
   const [runtime, tier] = ['runtime', 'tier'].map(name => model.columns.get('functions.' + name));
   const rows = new Map();
   for (let s = 0; s <= model.stackCount; s++) {
@@ -163,8 +170,6 @@ function table(what) {
 function rowsOf(what) {
   if (what === 'tiers')
     return tierRows();
-  if (!told)
-    return [];
   const chosen = pp.state.get('kinds');
   if (what === 'events')
     return told.filtered().filter(e => !chosen.length || chosen.includes(e.kind));
@@ -175,8 +180,6 @@ function rowsOf(what) {
 function noteOf(what) {
   if (what === 'tiers')
     return '';
-  if (!told)
-    return 'This page has no events of code.';
   const {about} = told;
   const words = [];
   if (what === 'events' && about.listed < about.count)
@@ -197,16 +200,17 @@ function showKinds() {
   parts.kinds.replaceChildren(...kindRows().map(kind => pp.el('button', {type: 'button', 'aria-pressed': String(chosen.includes(kind)),
     onclick: () => pp.state.set({kinds: chosen.includes(kind) ? chosen.filter(k => k !== kind) : [...chosen, kind].sort()})},
   told.about.kinds[kind].text)));
-  parts.kinds.hidden = pp.state.get('what') !== 'events';
+  parts.kinds.hidden = !told || pp.state.get('what') !== 'events';
 }
 
 function showTable() {
-  const what = pp.state.get('what') in TABLES ? pp.state.get('what') : 'tiers';
+  const what = told && pp.state.get('what') in TABLES ? pp.state.get('what') : 'tiers';
   const {host, table: shown} = table(what);
   for (const element of parts.tables.children)
     element.hidden = element !== host && element.classList.contains('tablehost');
   shown.show(rowsOf(what));
   parts.note.textContent = noteOf(what);
+  parts.what.element.hidden = !told;
   parts.what.update();
   showKinds();
 }
