@@ -12,6 +12,7 @@
 
 const SAMPLES_A_BIN = 6; /* of the busiest thread: fewer look like noise */
 const BINS_LEAST = 120;
+const NS_LEAST = 1000; /* no clock samples more often */
 const KEPT = 100; /* sums that are kept */
 
 class Series {
@@ -83,7 +84,11 @@ class Series {
     });
   }
 
-  isTime() { return /clock/.test(this.model.events[pp.state.get('event')] ?? ''); }
+  /* Whether weights are nanoseconds. Where samples have no period each weighs 1, whatever the event. */
+  isTime() {
+    const [n, w] = this.totals().reduce(([samples, weight], total) => [samples + total.n, weight + total.w], [0, 0]);
+    return /clock/.test(this.model.events[pp.state.get('event')] ?? '') && w >= n * NS_LEAST;
+  }
 
   bin(width) {
     const {bucketCount} = this.model;
