@@ -43,9 +43,12 @@ static int begin(struct scene *s)
 	const uint32_t stack = profile_add_stack(&s->profile, (const uint32_t[]){ 0 }, 1);
 	if (stack == INTERN_NONE || profile_add_thread(&s->profile, 7, 7, 0) == INTERN_NONE)
 		return STATUS_NO_MEMORY;
-	return page_add(
-	    &s->side,
-	    &(struct page_told){ .time_ns = FIRST_NS, .stack = stack, .count = 1, .weight = 1 });
+	const uint32_t row = profile_add(
+	    &s->profile, &(struct profile_row){ .stack = stack, .count = 1, .weight = 1 });
+	if (row == INTERN_NONE)
+		return STATUS_NO_MEMORY;
+	return page_add(&s->side, row,
+			&(struct page_amount){ .time_ns = FIRST_NS, .count = 1, .weight = 1 });
 }
 
 static int tell(struct scene *s, enum profile_event_kind kind, const char *name, uint64_t ms)
