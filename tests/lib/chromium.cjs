@@ -14,6 +14,7 @@ const FLAGS = [
 	// WebGL without a graphics card.
 	"--use-angle=swiftshader", "--enable-unsafe-swiftshader",
 ];
+const PATIENCE_MS = 120000; // a busy machine is no fault
 const EXECUTABLE = process.env.CHROMIUM || "/usr/bin/chromium";
 
 function listen(page, faults) {
@@ -38,6 +39,7 @@ async function browse(visit, options = {}) {
 	try {
 		const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
 		const page = await context.newPage();
+		page.setDefaultTimeout(PATIENCE_MS);
 		listen(page, faults);
 		await visit(page, faults);
 	} catch (error) {
