@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "base/status.h"
+#include "format/perfmap/reader.h"
 
 #include <stdlib.h>
 
@@ -68,7 +69,8 @@ static int add(struct digest *digest, const struct digest_entry *made)
 	if (!latest)
 		return STATUS_NO_MEMORY;
 	*entry = *made;
-	entry->came = digest->update;
+	/* What is there at first is older than all samples but those of the first interval. */
+	entry->came = digest->update == 1 ? 0 : digest->update;
 	*latest = (uint32_t)digest->entries.count;
 	return 0;
 }
@@ -175,6 +177,12 @@ static uint32_t index_of(const struct ranges *ranges, uint64_t avma)
 	return (uint32_t)low;
 }
 
+/* Long ago, so that what it says of others holds for all samples that are still looked at. */
+static bool is_settled(const struct digest *digest, const struct digest_entry *entry, uint32_t keep)
+{
+	return entry->came ? entry->came + keep <= digest->update : digest->update > 1;
+}
+
 /* Takes what is free of the entry's range; true if all of it was. */
 static bool cover(struct ranges *ranges, const struct digest_entry *entry)
 {
@@ -212,10 +220,11 @@ static void sweep_process(const struct digest *digest, uint32_t pid, struct rang
 		ranges->next[i] = i;
 	for (size_t i = digest->entries.count; i-- > 0;) {
 		const struct digest_entry *entry = &entries[i];
-		if (entry->pid != pid || entry->came + keep > digest->update)
+		if (entry->pid != pid || !is_settled(digest, entry, keep))
 			continue;
 		const bool was_free = cover(ranges, entry);
-		is_dead[i] = !was_free || (entry->ended && entry->ended + keep <= digest->update);
+		is_dead[i] = !was_free || entry->is_told ||
+			     (entry->ended && entry->ended + keep <= digest->update);
 	}
 }
 
@@ -254,17 +263,26 @@ static int sweep(struct digest *digest, uint32_t keep)
 	}
 	if (!has_failed) {
 		size_t kept = 0;
-		for (size_t i = 0; i < count; i++)
-			if (!is_dead[i])
-				digest->entries.items[kept++] = digest->entries.items[i];
+		digest->swept_count = 0;
+		for (size_t i = 0; i < count; i++) {
+			if (is_dead[i])
+				continue;
+			digest->swept_count += is_settled(digest, &digest->entries.items[i], keep);
+			digest->entries.items[kept++] = digest->entries.items[i];
+		}
 		digest->entries.count = kept;
-		digest->swept_count = kept;
 	}
 	idmap_clear(&pids);
 	free(ranges.bounds);
 	free(ranges.next);
 	free(is_dead);
 	return has_failed ? STATUS_NO_MEMORY : index_again(digest);
+}
+
+static int sweep_if_due(struct digest *digest, uint32_t keep)
+{
+	const bool is_due = digest->entries.count > 2 * digest->swept_count + SPARE_ENTRIES;
+	return is_due && digest->update > 1 ? sweep(digest, keep) : 0;
 }
 
 /* In the last one the writer goes on; others are mostly filled soon. */
@@ -338,9 +356,53 @@ int digest_update(struct digest *digest, struct jitdump_reader *reader, uint32_t
 		got = read_on(digest, reader, &ending);
 	digest->anchor_time = reader->anchor_time;
 	reader->on_problem = NULL;
-	if (got >= 0 && digest->entries.count > 2 * digest->swept_count + SPARE_ENTRIES)
-		got = sweep(digest, keep);
+	if (got >= 0)
+		got = sweep_if_due(digest, keep);
 	return got < 0 ? got : 0;
+}
+
+/* Counts stretches that were not there before. */
+static void judge_times(struct digest *digest, struct bytes map, struct perfmap_times times)
+{
+	struct perfmap_stretch stretch;
+	uint64_t at = digest->judged_off;
+	while (perfmap_times_at(&times, at, &stretch) > 0) {
+		if (stretch.end_offset <= at || stretch.end_offset >= map.size)
+			break;
+		digest->torn_count += map.data[stretch.end_offset - 1] != '\n';
+		digest->stretch_count++;
+		at = digest->judged_off = stretch.end_offset;
+	}
+}
+
+bool digest_has_times(const struct digest *digest)
+{
+	return digest->torn_count * 4 <= digest->stretch_count;
+}
+
+int digest_update_map(struct digest *digest, struct bytes map, struct perfmap_times *times,
+		      uint32_t keep)
+{
+	struct perfmap_reader reader;
+	struct perfmap_entry line;
+	int got = 0;
+	digest->update++;
+	if (times)
+		judge_times(digest, map, *times);
+	perfmap_reader_init(&reader, map);
+	reader.next_offset = (size_t)digest->next_off;
+	while (got == 0 && perfmap_reader_next(&reader, &line) > 0 && !line.is_last_torn) {
+		struct digest_entry entry = {
+			.start_avma = line.start_avma,
+			.end_avma = end_of(line.start_avma, line.size),
+			.load_off = line.offset,
+		};
+		if (times)
+			(void)perfmap_times_at(times, line.end_offset - 1, &entry.when);
+		got = add(digest, &entry);
+		digest->next_off = line.end_offset;
+	}
+	return got < 0 ? got : sweep_if_due(digest, keep);
 }
 
 void digest_clear(struct digest *digest)

@@ -1,4 +1,4 @@
-/* digest.h - which records of a growing jitdump still matter.
+/* digest.h - which records of a growing jitdump, or lines of a perf map, still matter.
  *
  *   struct digest digest = { 0 };
  *   jitdump_reader_init(&reader, bytes);
@@ -20,6 +20,7 @@
 #include "base/idmap.h"
 #include "base/vector.h"
 #include "format/jitdump/reader.h"
+#include "format/perfmap/times.h"
 
 struct digest_entry {
 	uint64_t start_avma;
@@ -29,8 +30,11 @@ struct digest_entry {
 	uint64_t move_off;   /* that brought it here; 0: it was loaded here */
 	uint64_t unload_off; /* 0: there is none */
 	uint32_t pid;        /* as the records have it */
-	uint32_t came;       /* the update that read it */
-	uint32_t ended;      /* that saw it unloaded or moved away; 0: neither */
+	uint32_t came;  /* the update that read it; 0: the first one, it is older than we are */
+	uint32_t ended; /* that saw it unloaded or moved away; 0: neither */
+	/* Of lines of maps: load_off is the line's, and no other offset is used. */
+	bool is_told;                /* by a dump, too: nobody reads it again */
+	struct perfmap_stretch when; /* it appeared */
 };
 
 /* A PAD: room that some thread of the program may still be filling. */
@@ -51,12 +55,24 @@ struct digest {
 	VECTOR(struct digest_entry) entries; /* as they came */
 	VECTOR(uint64_t) methods;            /* offsets */
 	VECTOR(struct digest_pad) pads;      /* that are looked at again */
-	size_t swept_count;                  /* entries that the last sweep left */
+	size_t swept_count; /* entries that the last sweep left, and may have taken */
+	/* Of maps: */
+	uint64_t judged_off; /* up to there stretches were counted, ... */
+	uint64_t stretch_count;
+	uint64_t torn_count; /* ... and those that end inside of a line */
 	struct idmap latest; /* by place: index + 1 of the last one that began there */
 };
 
 /* `reader` was just made, over all bytes; it is left anywhere. Returns 0 or STATUS_NO_MEMORY. */
 int digest_update(struct digest *digest, struct jitdump_reader *reader, uint32_t keep);
+
+/* The same for lines; `times` NULL: nothing is known of when they appeared. */
+int digest_update_map(struct digest *digest, struct bytes map, struct perfmap_times *times,
+		      uint32_t keep);
+
+/* True where the times of a map's lines say when they were written: else their writer buffers. */
+bool digest_has_times(const struct digest *digest);
+
 void digest_clear(struct digest *digest);
 
 #endif

@@ -18,7 +18,8 @@ enum {
 
 struct kept_dump {
 	char *name;
-	uint8_t header[HEADER_BYTES];
+	uint8_t header[HEADER_BYTES]; /* its first bytes, as many as there were */
+	size_t header_size;
 	struct digest digest;
 	uint32_t used;
 };
@@ -222,16 +223,37 @@ static struct kept_dump *find_dump(struct load_kept *kept, const char *name)
 	return dump;
 }
 
+/* Of the file of this name, if it is still the one that was read before. */
+static struct kept_dump *dump_of(struct load_kept *kept, const char *name, struct bytes file)
+{
+	struct kept_dump *dump = find_dump(kept, name);
+	if (!dump)
+		return NULL;
+	const size_t size = file.size < HEADER_BYTES ? file.size : HEADER_BYTES;
+	const size_t known = dump->header_size;
+	if (size < known || memcmp(dump->header, file.data, known) != 0 ||
+	    file.size < dump->digest.next_off)
+		digest_clear(&dump->digest);
+	memcpy(dump->header, file.data, size);
+	dump->header_size = size;
+	dump->used = kept->load;
+	return dump;
+}
+
 struct digest *load_kept_dump(struct load_kept *kept, const char *name,
 			      struct jitdump_reader *reader)
 {
-	struct kept_dump *dump = find_dump(kept, name);
-	if (!dump || reader->file.size < HEADER_BYTES)
+	struct kept_dump *dump = dump_of(kept, name, reader->file);
+	if (!dump || digest_update(&dump->digest, reader, kept->keep_loads) < 0)
 		return NULL;
-	const bool is_other = memcmp(dump->header, reader->file.data, HEADER_BYTES) != 0;
-	if (is_other || reader->file.size < dump->digest.next_off)
-		digest_clear(&dump->digest);
-	memcpy(dump->header, reader->file.data, HEADER_BYTES);
-	dump->used = kept->load;
-	return digest_update(&dump->digest, reader, kept->keep_loads) < 0 ? NULL : &dump->digest;
+	return &dump->digest;
+}
+
+struct digest *load_kept_map(struct load_kept *kept, const char *name, struct bytes map,
+			     struct perfmap_times *times)
+{
+	struct kept_dump *dump = dump_of(kept, name, map);
+	if (!dump || digest_update_map(&dump->digest, map, times, kept->keep_loads) < 0)
+		return NULL;
+	return &dump->digest;
 }

@@ -58,4 +58,8 @@ struct symbol_table *load_kept_kallsyms(struct load_kept *kept);
 struct digest *load_kept_dump(struct load_kept *kept, const char *name,
 			      struct jitdump_reader *reader);
 
+/* The same of a map; `times` may be NULL. */
+struct digest *load_kept_map(struct load_kept *kept, const char *name, struct bytes map,
+			     struct perfmap_times *times);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "format/perfmap/reader.h"
 #include "format/perfmap/times.h"
+#include "load/kept.h"
 #include "load/line_code.h"
 #include "profile/events.h"
 
@@ -264,18 +265,14 @@ static int flush(struct map *map, struct batch *batch)
 	return got;
 }
 
-static int put(struct map *map, struct batch *batch, const struct perfmap_entry *entry)
+static int put_at(struct map *map, struct batch *batch, const struct perfmap_entry *entry,
+		  const struct perfmap_stretch *when)
 {
-	struct perfmap_stretch when = { 0 };
-	if (map->has_times)
-		(void)perfmap_times_at(&map->times, entry->end_offset - 1, &when);
-	if (is_in_dump(map, entry, &when))
-		return 0;
 	int got = 0;
-	if (when.end_offset != batch->when.end_offset) {
+	if (when->end_offset != batch->when.end_offset) {
 		got = flush(map, batch);
 		batch->is_burst = false;
-		batch->when = when;
+		batch->when = *when;
 	}
 	if (batch->count == BURST_LINES) {
 		batch->is_burst = true;
@@ -285,6 +282,48 @@ static int put(struct map *map, struct batch *batch, const struct perfmap_entry 
 	if (got == 0)
 		batch->lines[batch->count++] = *entry;
 	return got;
+}
+
+static int put(struct map *map, struct batch *batch, const struct perfmap_entry *entry)
+{
+	struct perfmap_stretch when = { 0 };
+	if (map->has_times)
+		(void)perfmap_times_at(&map->times, entry->end_offset - 1, &when);
+	return is_in_dump(map, entry, &when) ? 0 : put_at(map, batch, entry, &when);
+}
+
+/* Only the lines that still matter: the rest was read by loads before. */
+static int put_digest(struct map *map, struct batch *batch, struct digest *digest)
+{
+	struct perfmap_reader reader;
+	struct perfmap_entry line;
+	int got = 0;
+	perfmap_reader_init(&reader, map->bytes);
+	for (size_t i = 0; got >= 0 && i < digest->entries.count; i++) {
+		struct digest_entry *entry = &digest->entries.items[i];
+		reader.next_offset = (size_t)entry->load_off;
+		if (entry->is_told || perfmap_reader_next(&reader, &line) <= 0)
+			continue;
+		const struct perfmap_stretch when =
+		    map->has_times ? entry->when : (struct perfmap_stretch){ 0 };
+		entry->is_told = is_in_dump(map, &line, &when);
+		if (!entry->is_told)
+			got = put_at(map, batch, &line, &when);
+	}
+	return got;
+}
+
+static int read_digest(struct map *map, struct batch *batch, const struct bytes *times_text)
+{
+	struct perfmap_times times;
+	const bool has_times = times_text->size && perfmap_times_init(&times, *times_text) == 0;
+	struct digest *digest = load_kept_map(map->load->options.kept, map->path, map->bytes,
+					      has_times ? &times : NULL);
+	if (!digest)
+		return STATUS_NO_MEMORY;
+	map->has_times = has_times && digest_has_times(digest);
+	map->load->sources.items[map->source].is_timed = map->has_times;
+	return put_digest(map, batch, digest);
 }
 
 /* Stretches that end inside a line show a writer that buffers: its lines came at
@@ -310,12 +349,16 @@ static bool is_buffered(struct bytes map, struct bytes times_text)
 	return torn * 4 > count;
 }
 
-static int read_lines(struct map *map)
+static int read_lines(struct map *map, const struct bytes *times_text)
 {
 	struct batch *batch = arena_new(&map->load->scratch, struct batch, 1);
 	struct perfmap_reader reader;
 	struct perfmap_entry entry;
 	int got = batch ? 0 : STATUS_NO_MEMORY;
+	if (got == 0 && map->load->options.kept) {
+		got = read_digest(map, batch, times_text);
+		return got < 0 ? got : flush(map, batch);
+	}
 	perfmap_reader_init(&reader, map->bytes);
 	while (got >= 0 && (got = perfmap_reader_next(&reader, &entry)) > 0)
 		got = put(map, batch, &entry);
@@ -338,8 +381,9 @@ static int read_map(struct load *load, const char *path, uint32_t pid, struct by
 		    const struct companions *with)
 {
 	struct map map = { .load = load, .path = path, .pid = pid, .bytes = bytes };
-	map.has_times = with->times.size && !is_buffered(bytes, with->times) &&
-			perfmap_times_init(&map.times, with->times) == 0;
+	if (!load->options.kept)
+		map.has_times = with->times.size && !is_buffered(bytes, with->times) &&
+				perfmap_times_init(&map.times, with->times) == 0;
 	char label[64];
 	(void)snprintf(label, sizeof(label), "/tmp/perf-%" PRIu32 ".map", pid);
 	struct process *process = load_process(load, pid);
@@ -358,7 +402,7 @@ static int read_map(struct load *load, const char *path, uint32_t pid, struct by
 	if (got == 0 && with->code.size)
 		got = line_code_read(&map.code, load, map.source, with->code);
 	if (got == 0)
-		got = read_lines(&map);
+		got = read_lines(&map, &with->times);
 	load_guess_runtime(load, map.source, first_code, &(struct name_evidence){ 0 });
 	address_index_clear(&map.told);
 	vector_clear(&map.code.lines);

@@ -277,6 +277,8 @@ int collector_look(struct collector *c, struct bundle_writer *writer,
 	collector_scan_private(c);
 	collector_link_maps(c);
 	c->totals = (struct collector_totals){ 0 };
+	for (size_t i = 0; i < c->maps.count; i++)
+		follow_forget(&c->maps.items[i].follow, about->since_ns);
 	c->is_looking = true;
 	c->leaves_code = about->without_code;
 	const int got = collector_write_members(c, writer, about);

@@ -254,6 +254,20 @@ void follow_settle(struct follow *follow)
 	}
 }
 
+void follow_forget(struct follow *follow, uint64_t before_ns)
+{
+	struct perfmap_stretch *stretches = follow->stretches.items;
+	size_t count = 0;
+	while (count < follow->stretches.count && stretches[count].latest_ns < before_ns)
+		count++;
+	if (count < 2)
+		return;
+	stretches[0] = (struct perfmap_stretch){ .end_offset = stretches[count - 1].end_offset };
+	follow->stretches.count -= count - 1;
+	memmove(&stretches[1], &stretches[count],
+		(follow->stretches.count - 1) * sizeof(stretches[0]));
+}
+
 bool follow_was_rewritten(const struct follow *follow)
 {
 	struct stat st;

@@ -58,6 +58,9 @@ void follow_skip(struct follow *follow);
 /* Says of all that is in the file now that it was there when the recording began. */
 void follow_settle(struct follow *follow);
 
+/* Forgets when lines appeared that were there before that time: they were there always. */
+void follow_forget(struct follow *follow, uint64_t before_ns);
+
 /* True if something was written that did not make the file longer: what it says is then
  * not what it said when it grew.
  */

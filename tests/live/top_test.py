@@ -204,10 +204,10 @@ def churn(program, place):
     script.write_text('node "$1" 0 300 churn & while :; do /bin/true; done\n')
     faults = []
     with Top(place, program, "-d", "0.1", "--window", "1", "--", "sh", script, WORKLOADS / "phases.js") as top:
-        for _ in range(20):
+        for _ in range(15):
             top.next()
         before = resident_bytes(top.process.pid)
-        for _ in range(30):
+        for _ in range(35):
             last = top.next()
         grown = resident_bytes(top.process.pid) - before
         files = own_file_bytes(top.process.pid)
@@ -215,7 +215,7 @@ def churn(program, place):
         top.rest()
     print(f"  {before >> 20} MB, {grown >> 10} KB more, {files >> 10} KB in files")
     if grown > 24 * MEGABYTE:
-        faults.append(f"memory grew by {grown >> 20} MB in 30 intervals")
+        faults.append(f"memory grew by {grown >> 20} MB in 35 intervals")
     if files > 40 * MEGABYTE:
         faults.append(f"{files >> 20} MB in files of its own")
     if not last["samples"]:
