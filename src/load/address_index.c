@@ -4,17 +4,6 @@
 
 #include <stdlib.h>
 
-bool address_index_put(struct address_index *index, const struct address_entry *entry)
-{
-	if (!entry->start_avma)
-		return true;
-	struct address_entry *slot =
-	    index->entries.count < UINT32_MAX ? vector_push(&index->entries) : NULL;
-	if (slot)
-		*slot = *entry;
-	return slot != NULL;
-}
-
 static uint32_t *slot_of(const struct address_index *index, uint64_t start_avma)
 {
 	size_t at = hash_mix(start_avma, 0) & (index->slot_count - 1);
@@ -41,9 +30,24 @@ static bool make_room(struct address_index *index)
 	return true;
 }
 
+bool address_index_put(struct address_index *index, const struct address_entry *entry)
+{
+	if (!entry->start_avma)
+		return true;
+	struct address_entry *slot =
+	    index->entries.count < UINT32_MAX ? vector_push(&index->entries) : NULL;
+	if (!slot)
+		return false;
+	*slot = *entry;
+	if (make_room(index))
+		return true;
+	index->entries.count--;
+	return false;
+}
+
 const struct address_entry *address_index_find(struct address_index *index, uint64_t start_avma)
 {
-	if (!start_avma || !index->entries.count || !make_room(index))
+	if (!start_avma || !index->entries.count)
 		return NULL;
 	for (; index->indexed < index->entries.count; index->indexed++)
 		*slot_of(index, index->entries.items[index->indexed].start_avma) =

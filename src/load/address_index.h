@@ -24,9 +24,10 @@ struct address_index {
 	size_t indexed; /* how many entries the slots know */
 };
 
+/* False without memory; then it is as before. */
 bool address_index_put(struct address_index *index, const struct address_entry *entry);
 
-/* NULL where there is none, or no memory for the table; valid until the next put. */
+/* NULL where there is none; valid until the next put. */
 const struct address_entry *address_index_find(struct address_index *index, uint64_t start_avma);
 void address_index_clear(struct address_index *index);
 
