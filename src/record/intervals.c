@@ -159,19 +159,6 @@ static int gather(struct intervals *v, struct session *s, uint64_t now_ns)
 	return got;
 }
 
-static void patch_time_conv(const struct session *s)
-{
-	struct os_cycle_pair last;
-	struct os_cycle_conversion fit;
-	struct sink out = { 0 };
-	if (!s->first_cycles.mono_ns || !os_clock_cycle_pair(&last) ||
-	    !os_clock_fit(&s->first_cycles, &last, &fit))
-		return;
-	perfdata_put_time_conv(&out, fit.shift, fit.mult, fit.zero);
-	data_file_put_at((struct data_file *)&s->file, s->time_conv_offset, sink_bytes(&out));
-	sink_clear(&out);
-}
-
 /* The file as a recording of the chunks that began at `from_ns` or later, and of the last one. */
 static int compose(struct intervals *v, struct session *s, uint64_t from_ns)
 {
@@ -183,7 +170,7 @@ static int compose(struct intervals *v, struct session *s, uint64_t from_ns)
 			data_file_put(&s->file, sink_bytes(&v->chunks.items[i].records));
 	if (!v->has_machine)
 		v->has_machine = machine_read(&v->machine) == 0;
-	patch_time_conv(s);
+	session_patch_time_conv(s);
 	const struct headers_facts facts = {
 		.command_line = s->options->command_line,
 		.build_ids = &s->build_ids,

@@ -37,7 +37,7 @@ static void count_lost(struct session *s)
 			    (unsigned long long)result->throttle_count);
 }
 
-static void patch_time_conv(struct session *s)
+void session_patch_time_conv(struct session *s)
 {
 	struct os_cycle_pair last;
 	struct os_cycle_conversion fit;
@@ -136,7 +136,7 @@ int session_end(struct session *s)
 	session_detach(s);
 	if (s->options->intervals)
 		return end_intervals(s);
-	patch_time_conv(s);
+	session_patch_time_conv(s);
 	count_lost(s);
 	tell_programs(s);
 	if (s->interpreters)

@@ -108,4 +108,7 @@ int session_loop(struct session *session);
 /* session_end.c: features, runtimes' files, the rename. */
 int session_end(struct session *session);
 
+/* Writes into its place what the cycle counter is by now. */
+void session_patch_time_conv(struct session *session);
+
 #endif

@@ -350,6 +350,63 @@ static void a_process_that_ends_ends_the_recording(void **state)
 	assert_non_null(strstr(f->notes[RECORD_NOTE_ERROR], "there is no process"));
 }
 
+/* What intervals were handed out. */
+struct handed {
+	unsigned count;
+	unsigned last_count;
+	uint64_t sample_count;
+	uint64_t file_samples; /* that were in the files */
+	uint64_t wide_samples; /* in the last one, widened */
+	uint64_t end_ns;
+};
+
+static uint64_t samples_at(const char *path)
+{
+	return contents_of(path).samples;
+}
+
+static int take_interval(void *context, const struct record_interval *interval)
+{
+	struct handed *handed = context;
+	assert_true(interval->to_ns > interval->from_ns);
+	assert_true(!handed->end_ns || interval->from_ns == handed->end_ns);
+	assert_non_null(interval->bundle);
+	handed->end_ns = interval->to_ns;
+	handed->count++;
+	handed->last_count += interval->is_last;
+	handed->sample_count += interval->sample_count;
+	handed->file_samples += samples_at(interval->path);
+	assert_int_equal(interval->widen(interval->widen_context, 0), 0);
+	handed->wide_samples = samples_at(interval->path);
+	return 0;
+}
+
+/* Each sample is in one interval, and no file is left. */
+static void intervals_hold_all_samples(void **state)
+{
+	struct fixture *f = *state;
+	if (cannot_record())
+		skip_because("perf events are refused here");
+	static const char *const busy[] = { "sh", "-c",
+					    "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done",
+					    NULL };
+	struct handed handed = { 0 };
+	struct record_intervals intervals = { .interval_ns = 20000000,
+					      .keep_ns = 1000000000000,
+					      .take = take_interval,
+					      .context = &handed };
+	struct record_options options = plain(f, busy);
+	options.intervals = &intervals;
+	struct record_result result;
+	assert_int_equal(record_run(&options, &result), 0);
+	assert_true(handed.count >= 2);
+	assert_int_equal(handed.last_count, 1);
+	assert_true(handed.sample_count > 0);
+	assert_int_equal(handed.file_samples, handed.sample_count);
+	assert_int_equal(handed.wide_samples, handed.sample_count);
+	assert_int_equal(access(f->path, F_OK), -1);
+}
+
 static void duration_ends_a_command(void **state)
 {
 	struct fixture *f = *state;
@@ -430,6 +487,7 @@ int main(void)
 		LIVE(exit_status_and_signals_are_told),
 		LIVE(running_process_for_a_time),
 		LIVE(a_process_that_ends_ends_the_recording),
+		LIVE(intervals_hold_all_samples),
 		LIVE(duration_ends_a_command),
 		LIVE(wrong_events_are_told),
 		LIVE(a_folder_is_no_output),
