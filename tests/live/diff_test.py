@@ -101,8 +101,8 @@ def check_same(rows):
         faults.append(f"only in one run: {[row for row in code if row['found'] == 'once'][:10]}")
     for name in ("alpha", "beta"):
         figure = of_name(rows, name)["self"]
-        # Twice the noise: it is that of sampling, and the machine may be busy.
-        if abs(figure["change"]) > 2 * figure["noise"]:
+        # Noise is that of sampling; on a busy machine compilers take another share of the time.
+        if abs(figure["change"]) > 2 * figure["noise"] + 3:
             faults.append(f"{name} changed between two runs: {figure}")
     return faults
 
@@ -113,7 +113,7 @@ def check_twice(rows, found):
     alpha, beta = of_name(rows, "alpha"), of_name(rows, "beta")
     factor = [row["self"]["after"] / row["self"]["before"] for row in (alpha, beta)]
     print(f"alpha {factor[0]:.2f} times, beta {factor[1]:.2f} times; alpha was found {found}")
-    if not 1.6 < factor[0] / factor[1] < 2.4:
+    if not 1.4 < factor[0] / factor[1] < 2.8:
         faults.append(f"alpha takes {factor[0]:.2f} times as long, beta {factor[1]:.2f} times")
     if alpha["self"]["verdict"] != "more":
         faults.append(f"alpha: {alpha}")
@@ -163,7 +163,7 @@ def main(program, case):
             # Each in a folder of its own: programs of one name, as builds of one are.
             folder = home / name
             folder.mkdir()
-            recording, _ = place.record(program, make(folder, factor))
+            recording, _ = place.record(program, make(folder, factor), "-F", "3999")
             recordings.append(shutil.move(recording, home / f"{name}.data"))
         first, second, twice = recordings
         faults = check_same(diff(program, first, second))
