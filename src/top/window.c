@@ -58,7 +58,7 @@ int live_windows_put(struct live_windows *w, struct live_cells *cells)
 	int got = live_cells_trim(cells, LIVE_INTERVAL_CELLS, 0);
 	if (got == 0)
 		got = live_cells_add(&w->all, cells, 1);
-	if (got == 0 && w->all.items.count > 2 * LIVE_SUM_CELLS)
+	if (got == 0 && w->all.items.count > (size_t)2 * LIVE_SUM_CELLS)
 		got = live_cells_trim(&w->all, LIVE_SUM_CELLS, 0);
 	if (got == 0) {
 		live_cells_scale(&w->decaying, exp2(-cells->seconds / w->seconds));

@@ -295,7 +295,7 @@ static void test_random_dumps(void **state)
 			needed++;
 			assert_true(holds(&digest, &objects[i]));
 		}
-		assert_true(digest.entries.count <= 2 * needed + 2 * 4096);
+		assert_true(digest.entries.count <= 2 * needed + (size_t)2 * 4096);
 		most = digest.entries.count > most ? digest.entries.count : most;
 	}
 	/* Else nothing was ever swept. */

@@ -40,7 +40,7 @@ static void add(struct scene *s, uint32_t thread, uint32_t count, const uint32_t
 	const struct profile_row row = { .thread = thread,
 					 .stack = profile_add_stack(&s->profile, frames, depth),
 					 .count = count,
-					 .weight = count * 10u };
+					 .weight = (uint64_t)count * 10 };
 	assert_true(profile_add(&s->profile, &row) != INTERN_NONE);
 }
 
@@ -49,6 +49,7 @@ static void begin(struct scene *s)
 	*s = (struct scene){ 0 };
 	struct profile *p = &s->profile;
 	uint32_t *event = vector_push(&p->events);
+	assert_non_null(event);
 	*event = text(p, "cpu-clock");
 	s->frames[0] = add_frame(p, "leaf", "ignition", 3, PROFILE_EXACT);
 	s->frames[1] = add_frame(p, "leaf", "turbofan", 4, PROFILE_EXACT);

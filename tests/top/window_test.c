@@ -79,7 +79,7 @@ static void test_memory_is_bounded(void **state)
 		if (w.strings.arena.used > most_bytes)
 			most_bytes = w.strings.arena.used;
 	}
-	assert_true(w.all.items.count <= 2 * LIVE_SUM_CELLS);
+	assert_true(w.all.items.count <= (size_t)2 * LIVE_SUM_CELLS);
 	assert_true(w.decaying.items.count <= LIVE_SUM_CELLS);
 	assert_true(w.last.count <= 6);
 	/* 50 intervals had 77 MB of names. */
