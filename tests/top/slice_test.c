@@ -50,7 +50,8 @@ static void begin(struct scene *s)
 	struct profile *p = &s->profile;
 	uint32_t *event = vector_push(&p->events);
 	assert_non_null(event);
-	*event = text(p, "cpu-clock");
+	if (event)
+		*event = text(p, "cpu-clock");
 	s->frames[0] = add_frame(p, "leaf", "ignition", 3, PROFILE_EXACT);
 	s->frames[1] = add_frame(p, "leaf", "turbofan", 4, PROFILE_EXACT);
 	s->frames[2] = add_frame(p, "main", "ignition", 9, PROFILE_EXACT);
