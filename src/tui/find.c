@@ -1,6 +1,7 @@
 #include "tui/find.h"
 
 #include <ctype.h>
+#include <string.h>
 
 /* "\S" and the like are no capital letters. */
 static bool has_capital(const char *expression)
@@ -41,9 +42,13 @@ bool find_next(const struct find *find, struct bytes text, size_t from, size_t *
 	const size_t size = text.size < FIND_TEXT_LIMIT ? text.size : FIND_TEXT_LIMIT;
 	if (!find->is_set || from > size)
 		return false;
+	/* Sanitizers look for the NUL that REG_STARTEND does without. */
+	char copy[FIND_TEXT_LIMIT + 1];
+	if (size)
+		memcpy(copy, text.data, size);
+	copy[size] = '\0';
 	regmatch_t match = { .rm_so = (regoff_t)from, .rm_eo = (regoff_t)size };
-	const char *data = text.size ? (const char *)text.data : "";
-	if (regexec(&find->pattern, data, 1, &match, REG_STARTEND | (from ? REG_NOTBOL : 0)) != 0)
+	if (regexec(&find->pattern, copy, 1, &match, REG_STARTEND | (from ? REG_NOTBOL : 0)) != 0)
 		return false;
 	*start = (size_t)match.rm_so;
 	*end = (size_t)match.rm_eo;
