@@ -59,7 +59,7 @@ static void choose_attributes(struct screen *screen, bool is_monochrome)
 	};
 	const bool has_colours = !is_monochrome && has_colors() && start_color() == OK;
 	const short ground = has_colours && use_default_colors() == OK ? -1 : COLOR_BLACK;
-	for (short i = 0; i < INK_COUNT; i++) {
+	for (int i = 0; i < INK_COUNT; i++) {
 		const short colour = looks[i].colour;
 		screen->attributes[i] = has_colours ? looks[i].with_colours : looks[i].without;
 		if (has_colours && colour >= 0 && init_pair((short)(i + 1), colour, ground) == OK)
