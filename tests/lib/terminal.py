@@ -48,8 +48,13 @@ class Terminal:
             inner = {'TERM': '$TERM', **inner}
             words = ' '.join(f'{key}="{value}"' for key, value in inner.items())
             file.write(f'exec env -i {words} {command}\n')
-        self.tmux('-f', config, 'new-session', '-d', '-c', self.folder, '-x', str(columns), '-y', str(rows), f'exec sh {start}')
-        self.wait('$')
+        try:
+            self.tmux('-f', config, 'new-session', '-d', '-c', self.folder, '-x', str(columns), '-y', str(rows),
+                      f'exec sh {start}')
+            self.wait('$')
+        except BaseException:
+            self.__exit__()  # nobody else gets to it
+            raise
 
     def __enter__(self):
         return self
