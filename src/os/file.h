@@ -58,14 +58,17 @@ int os_file_unnamed(void);
 /* Writes all of it where the fd stands. Returns 0, or the status of errno. */
 int os_file_write(int fd, const void *data, size_t size);
 
-/* An atomic writer: bytes go to a temporary file beside `path`, which takes the
- * name only at os_output_commit(). Abandoned, the old file stays as it was.
+/* An atomic writer: bytes go to a temporary file in the folder of `path`, which takes the
+ * name only at os_output_commit(). Abandoned, the old file stays as it was. Until then the
+ * temporary file has no name where the file system allows that: a process that is killed leaves
+ * nothing behind.
  */
 struct os_output {
 	int fd;
 	uint64_t size;
 	char *path;
 	char *temporary;
+	bool is_unnamed;
 };
 
 int os_output_open(struct os_output *out, const char *path);

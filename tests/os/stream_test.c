@@ -4,12 +4,15 @@
 
 #include "base/status.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/polyperf-stream.XXXXXX";
@@ -69,6 +72,53 @@ static void a_file_is_old_or_new(void **state)
 	assert_holds(path_of("file"), "new");
 }
 
+static size_t names_in_folder(void)
+{
+	size_t count = 0;
+	DIR *names = opendir(folder);
+	assert_non_null(names);
+	for (struct dirent *name; (name = readdir(names));)
+		count += name->d_name[0] != '.';
+	(void)closedir(names);
+	return count;
+}
+
+/* As by Ctrl-C: nobody is left to remove anything. */
+static void a_killed_process_leaves_the_old_file_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(put(path_of("file"), "old", true), 0);
+	const size_t before = names_in_folder();
+	struct os_stream out;
+	const int unnamed = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (unnamed < 0)
+		skip();
+	(void)close(unnamed);
+	const pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		if (os_stream_open(&out, path_of("file")) == 0)
+			(void)os_stream_write(&out, "half", 4);
+		(void)raise(SIGKILL);
+	}
+	int ended;
+	assert_int_equal(waitpid(child, &ended, 0), child);
+	assert_true(WIFSIGNALED(ended));
+	assert_int_equal(names_in_folder(), before);
+	assert_holds(path_of("file"), "old");
+}
+
+static void a_name_too_long_is_told_at_once(void **state)
+{
+	(void)state;
+	char name[300];
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	struct os_stream out;
+	assert_true(os_stream_open(&out, name) < 0);
+	assert_int_equal(errno, ENAMETOOLONG);
+}
+
 static void the_umask_says_who_reads(void **state)
 {
 	(void)state;
@@ -126,6 +176,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_old_or_new),
+		cmocka_unit_test(a_killed_process_leaves_the_old_file_alone),
+		cmocka_unit_test(a_name_too_long_is_told_at_once),
 		cmocka_unit_test(the_umask_says_who_reads),
 		cmocka_unit_test(a_pipe_stays_a_pipe),
 		cmocka_unit_test(names_of_descriptors_are_not_replaced),
