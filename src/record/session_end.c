@@ -121,6 +121,8 @@ static int finish(struct session *s)
 static int end_intervals(struct session *s)
 {
 	const int result = intervals_end(&s->intervals, s);
+	for (size_t i = 0; i < collector_note_count(s->collector); i++)
+		say_warning(&s->say, "%s", collector_note(s->collector, i));
 	if (result < 0)
 		say_error(&s->say, "%s",
 			  result == STATUS_IO ? strerror(errno) : status_text(result));
