@@ -78,7 +78,9 @@ def starts_pauses_and_ends():
         before = t.screen()
         t.keys("Space")
         t.wait(lambda screen: "PAUSED" not in screen and screen != before)
-        t.keys("Escape", "q")
+        t.keys("Escape")  # a key behind it at once would be Alt and that key
+        t.wait("sorted by overhead")
+        t.keys("q")
         given_back(t)
 
 
