@@ -11,6 +11,7 @@
 #include "export/samples.h"
 #include "load/events.h"
 #include "os/stream.h"
+#include "profile/weight.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -126,7 +127,7 @@ static int gather(void *context, const struct profile *profile, const struct loa
 					 .event = sample->event,
 					 .stack = sample->stack,
 					 .count = 1,
-					 .weight = sample->period };
+					 .weight = weight_sum(0, sample->period) };
 	if (profile_add(gathering->profile, &row) == INTERN_NONE)
 		return STATUS_NO_MEMORY;
 	if (gathering->falls && profile_falls_see(gathering->falls, profile, sample->thread,
@@ -135,7 +136,7 @@ static int gather(void *context, const struct profile *profile, const struct loa
 	return export_samples_add(gathering->samples,
 				  &(struct export_sample){
 				      .time_ns = sample->has_time ? sample->time_ns : 0,
-				      .period = sample->period,
+				      .period = weight_sum(0, sample->period),
 				      .thread = sample->thread,
 				      .stack = sample->stack,
 				      .event = sample->event,
@@ -287,9 +288,9 @@ const struct command cmd_export = {
 	    "  .jfr                samples in the order of time, for jfr, JDK Mission Control\n"
 	    "  .otlp               OpenTelemetry's profiles, v1development: --experimental\n"
 	    "  .speedscope.json    samples by thread, in the order of time, for speedscope\n"
+	    "  .firefox.json.gz    the same, and code events, for the Firefox Profiler\n"
 	    "  .trace.json         calls over time, for DevTools, Perfetto, speedscope\n"
-	    "  .callgrind          functions, lines and calls, for KCachegrind\n"
-	    "  .firefox.json.gz    the same, and code events, for the Firefox Profiler\n\n"
+	    "  .callgrind          functions, lines and calls, for KCachegrind\n\n"
 	    "docs/export.md tells what each format holds.",
 	.options = options,
 	.examples =

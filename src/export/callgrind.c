@@ -15,6 +15,7 @@
 #include "export/about.h"
 #include "export/export.h"
 #include "export/functions.h"
+#include "profile/weight.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -113,7 +114,7 @@ static bool add_cost(struct graph *graph, const struct place *place, const struc
 	if (place->callee != NOBODY)
 		cost->calls += row->count;
 	if (counts) {
-		cost->weight += row->weight;
+		cost->weight = weight_sum(cost->weight, row->weight);
 		cost->samples += row->count;
 	}
 	return true;
@@ -139,7 +140,7 @@ static bool add_row(struct graph *graph, uint32_t index)
 			at.file = graph->functions.items.items[at.function].file;
 	}
 	at.callee = NOBODY;
-	graph->weight += row->weight;
+	graph->weight = weight_sum(graph->weight, row->weight);
 	graph->samples += row->count;
 	return add_cost(graph, &at, row, true);
 }

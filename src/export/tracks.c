@@ -2,6 +2,7 @@
 
 #include "base/idmap.h"
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ static int add_row(struct export_tracks *tracks, struct idmap *found, const stru
 	}
 	struct export_track *track = &tracks->items.items[*slot - 1];
 	track->count += row->count;
-	track->weight += row->weight;
+	track->weight = weight_sum(track->weight, row->weight);
 	return 0;
 }
 

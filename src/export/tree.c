@@ -2,6 +2,7 @@
 
 #include "base/sort.h"
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,12 +15,6 @@ struct building {
 	VECTOR(uint32_t) of_frame; /* label by frame; 0: not made yet */
 	VECTOR(uint32_t) of_thread;
 };
-
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	uint64_t result;
-	return __builtin_add_overflow(a, b, &result) ? UINT64_MAX : result;
-}
 
 /* 0 without memory. */
 static uint32_t make_label(struct building *b, struct bytes name, const struct profile_frame *frame)
@@ -95,7 +90,7 @@ static void vote(const struct profile *profile, struct export_node *node, uint32
 		 uint64_t weight)
 {
 	if (node->frame && is_same_code(profile, node->frame - 1, frame)) {
-		node->votes = sum(node->votes, weight);
+		node->votes = weight_sum(node->votes, weight);
 	} else if (!node->frame || node->votes < weight) {
 		node->votes = weight - node->votes;
 		node->frame = frame + 1;
@@ -111,7 +106,7 @@ static bool step(struct building *b, uint32_t *node, uint32_t label, uint64_t we
 	if (*node == EXPORT_TREE_END)
 		return false;
 	struct export_node *at = &b->tree->nodes.items[*node];
-	at->total = sum(at->total, weight);
+	at->total = weight_sum(at->total, weight);
 	return true;
 }
 
@@ -134,9 +129,9 @@ static bool add_row(struct building *b, const struct profile_row *row)
 	if (is_reversed && !step(b, &node, label_of_thread(b, row->thread), weight))
 		return false;
 	struct export_node *end = &b->tree->nodes.items[node];
-	end->self = sum(end->self, weight);
+	end->self = weight_sum(end->self, weight);
 	struct export_node *all = &b->tree->nodes.items[0];
-	all->total = sum(all->total, weight);
+	all->total = weight_sum(all->total, weight);
 	return true;
 }
 

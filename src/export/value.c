@@ -1,6 +1,7 @@
 #include "export/value.h"
 
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +23,7 @@ uint64_t export_value_period(const struct export_view *view, uint32_t event)
 {
 	const struct export_rate rate = export_rate_of(view->about, event);
 	if (!rate.frequency)
-		return rate.period;
+		return weight_sum(0, rate.period);
 	return export_is_time(view->profile, event) ? UINT64_C(1000000000) / rate.frequency : 0;
 }
 

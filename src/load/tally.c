@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "load/chain.h"
+#include "profile/weight.h"
 
 #include <stdlib.h>
 
@@ -100,7 +101,7 @@ static int flush(struct load *load)
 			tally->used++;
 		}
 		counter->count++;
-		counter->weight += w->sample.period;
+		counter->weight = weight_sum(counter->weight, w->sample.period);
 	}
 	tally->waiting = 0;
 	return 0;

@@ -4,6 +4,7 @@
 #include "base/intern.h"
 #include "base/sort.h"
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,8 @@ static void join(struct page_rows *rows)
 		struct page_series *series = &rows->series.items[row.series];
 		if (series->row && series->bucket == row.bucket) {
 			rows->items.items[series->row - 1].count += row.count;
-			rows->items.items[series->row - 1].weight += row.weight;
+			rows->items.items[series->row - 1].weight =
+			    weight_sum(rows->items.items[series->row - 1].weight, row.weight);
 			continue;
 		}
 		rows->items.items[kept++] = row;
@@ -191,7 +193,8 @@ int page_rows_add(struct page_rows *rows, uint32_t series_id, const struct page_
 	struct page_series *series = &rows->series.items[series_id];
 	if (series->row && series->bucket == bucket) {
 		rows->items.items[series->row - 1].count += amount->count;
-		rows->items.items[series->row - 1].weight += amount->weight;
+		rows->items.items[series->row - 1].weight =
+		    weight_sum(rows->items.items[series->row - 1].weight, amount->weight);
 		return 0;
 	}
 	struct page_row *made = vector_push(&rows->items);

@@ -1,6 +1,7 @@
 #include "profile/profile.h"
 
 #include "base/hash.h"
+#include "profile/weight.h"
 
 #include <stdlib.h>
 
@@ -166,13 +167,14 @@ uint32_t profile_add(struct profile *p, const struct profile_row *sample)
 		    row->event != sample->event)
 			continue;
 		row->count += sample->count;
-		row->weight += sample->weight;
+		row->weight = weight_sum(row->weight, sample->weight);
 		return table->slots[at] - 1;
 	}
 	struct profile_row *row = vector_push(&p->rows);
 	if (!row)
 		return INTERN_NONE;
 	*row = *sample;
+	row->weight = weight_sum(0, sample->weight);
 	table->slots[at] = (uint32_t)p->rows.count;
 	return table->slots[at] - 1;
 }

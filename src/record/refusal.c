@@ -21,7 +21,7 @@ static void explain_denied(const struct say *say, const struct refusal *refusal)
 		say_error(say,
 			  "process %d belongs to another user, or does not let itself be traced",
 			  refusal->pid);
-		say_try(say, "sudo polyperf record -p %d", refusal->pid);
+		say_try(say, "the same with sudo");
 	} else {
 		say_error(say,
 			  "perf_event_open is refused although kernel.perf_event_paranoid (%d) "

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/pattern.h"
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <stdlib.h>
 
@@ -150,7 +151,7 @@ static int add_row(struct report_groups *groups, const struct profile *profile, 
 	const struct profile_stack *stack = &profile->stacks.items[row->stack];
 	const uint32_t *frames = profile->frame_ids.items + stack->first;
 	groups->total_count += row->count;
-	groups->total_weight += row->weight;
+	groups->total_weight = weight_sum(groups->total_weight, row->weight);
 	const uint32_t depth = options->children && stack->depth ? stack->depth : 1;
 	for (uint32_t i = 0; i < depth; i++) {
 		const uint32_t frame = stack->depth ? frames[i] : (uint32_t)INTERN_NONE;
@@ -162,10 +163,10 @@ static int add_row(struct report_groups *groups, const struct profile *profile, 
 			continue;
 		group->last_row = row_id + 1;
 		group->total_count += row->count;
-		group->total_weight += row->weight;
+		group->total_weight = weight_sum(group->total_weight, row->weight);
 		if (i == 0) {
 			group->self_count += row->count;
-			group->self_weight += row->weight;
+			group->self_weight = weight_sum(group->self_weight, row->weight);
 		}
 		describe(group, profile, frame, row->count);
 	}

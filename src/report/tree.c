@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ static bool add_path(struct report_tree_nodes *tree, const struct path *path, ui
 			return false;
 		struct report_node *node = &tree->nodes.items[parent - 1];
 		node->count += path->row->count;
-		node->weight += path->row->weight;
+		node->weight = weight_sum(node->weight, path->row->weight);
 	}
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "tui/model_internal.h"
 
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -242,14 +243,15 @@ int model_shares_of(const struct model *model, enum model_zoom_kind kind, model_
 	if (!weights)
 		return STATUS_NO_MEMORY;
 	for (size_t i = 0; i < model->kept.rows.count; i++)
-		if (model->kept.rows.items[i].event == model->event)
-			weights[model->kept.rows.items[i].thread] +=
-			    model->kept.rows.items[i].weight;
+		if (model->kept.rows.items[i].event == model->event) {
+			const struct profile_row *row = &model->kept.rows.items[i];
+			weights[row->thread] = weight_sum(weights[row->thread], row->weight);
+		}
 	int got = 0;
 	for (uint32_t i = 0; got == 0 && i < count; i++) {
 		struct model_share *share = weights[i] ? find_share(model, kind, shares, i) : NULL;
 		if (share)
-			share->weight += weights[i];
+			share->weight = weight_sum(share->weight, weights[i]);
 		else if (weights[i])
 			got = STATUS_NO_MEMORY;
 	}

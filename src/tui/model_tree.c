@@ -2,6 +2,7 @@
 #include "tui/model_internal.h"
 
 #include "base/status.h"
+#include "profile/weight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void count_place(const struct model *model, struct model_node *child,
 {
 	const struct profile_row *row = &model->kept.rows.items[place->row];
 	child->count += row->count;
-	child->weight += row->weight;
+	child->weight = weight_sum(child->weight, row->weight);
 	child->place_count++;
 	child->has_more |= can_step(model, *place);
 }

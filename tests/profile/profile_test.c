@@ -1,4 +1,5 @@
 #include "profile/profile.h"
+#include "profile/weight.h"
 
 #include "test.h"
 
@@ -72,6 +73,25 @@ static void rows_count_like_a_plain_array(void **state)
 	profile_clear(&p);
 }
 
+/* Periods are what the recording claims: their sum must not be less than one of them. */
+static void weights_stop_at_the_largest(void **state)
+{
+	(void)state;
+	static const uint64_t periods[] = { UINT64_C(1) << 63, UINT64_C(1) << 63, UINT64_MAX, 1,
+					    0 };
+	struct profile p = { 0 };
+	struct profile_row row = { .stack = profile_add_stack(&p, NULL, 0), .count = 1 };
+	for (size_t i = 0; i < sizeof(periods) / sizeof(*periods); i++) {
+		row.weight = periods[i];
+		assert_int_equal(profile_add(&p, &row), 0);
+		assert_true(p.rows.items[0].weight == WEIGHT_MAX);
+	}
+	assert_int_equal(p.rows.items[0].count, 5);
+	profile_clear(&p);
+	assert_true(weight_sum(WEIGHT_MAX - 1, 1) == WEIGHT_MAX);
+	assert_true(weight_sum(2, 3) == 5);
+}
+
 static void threads_differ_by_name_too(void **state)
 {
 	(void)state;
@@ -88,6 +108,7 @@ int main(void)
 		cmocka_unit_test(equal_stacks_have_one_id),
 		cmocka_unit_test(stacks_of_the_same_frames_may_end_differently),
 		cmocka_unit_test(rows_count_like_a_plain_array),
+		cmocka_unit_test(weights_stop_at_the_largest),
 		cmocka_unit_test(threads_differ_by_name_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
