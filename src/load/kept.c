@@ -5,7 +5,9 @@
 #include "debuginfo/debuginfo.h"
 #include "os/file.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum {
@@ -195,6 +197,16 @@ static void close_file(void *context, struct bytes bytes)
 struct symbol_files load_kept_files(struct load_kept *kept)
 {
 	return (struct symbol_files){ .context = kept, .open = open_file, .close = close_file };
+}
+
+bool load_kept_image(struct load_kept *kept, struct bytes *image)
+{
+	void *copy = arena_alloc(&kept->texts, image->size, 1, _Alignof(max_align_t));
+	if (!copy)
+		return false;
+	memcpy(copy, image->data, image->size);
+	image->data = copy;
+	return true;
 }
 
 struct symbol_table *load_kept_kallsyms(struct load_kept *kept)

@@ -51,6 +51,11 @@ struct load_kept_object *load_kept_object(struct load_kept *kept, const char *pa
 /* Whose files stay open as long as the kept. */
 struct symbol_files load_kept_files(struct load_kept *kept);
 
+/* A copy of what symbols are read from, where the load has it only as long as itself. False without
+ * memory.
+ */
+bool load_kept_image(struct load_kept *kept, struct bytes *image);
+
 /* The running kernel's, or NULL. */
 struct symbol_table *load_kept_kallsyms(struct load_kept *kept);
 

@@ -268,13 +268,22 @@ static struct load_kept_object *kept_object(struct load *load, const struct obje
 				load_object_build_id(load, object));
 }
 
+/* The table reads names in the image, which may be the bundle's; kept ones outlive that. */
+static int open_vdso_symbols(struct load *load, struct object *object)
+{
+	struct bytes image;
+	if (!load_vdso(load, &image))
+		return STATUS_NOT_FOUND;
+	if (load->options.kept && !load_kept_image(load->options.kept, &image))
+		return STATUS_NO_MEMORY;
+	return symbol_table_image(&object->symbols, image);
+}
+
 static int open_symbols(struct load *load, struct object *object)
 {
 	const struct symbol_files files = files_of(load);
-	struct bytes image;
 	if (object->kind == OBJECT_VDSO)
-		return load_vdso(load, &image) ? symbol_table_image(&object->symbols, image)
-					       : STATUS_NOT_FOUND;
+		return open_vdso_symbols(load, object);
 	if (object->kind != OBJECT_FILE)
 		return STATUS_NOT_FOUND;
 	return symbol_table_file(&object->symbols, &files, intern_get(&load->strings, object->path),
