@@ -69,6 +69,7 @@ struct firefox {
 	VECTOR(struct firefox_node) nodes;
 	struct idmap node_of;           /* by prefix and frame: index + 1 */
 	VECTOR(uint32_t) node_of_stack; /* index + 1; 0: an empty stack */
+	VECTOR(int) weighings;          /* by event; see firefox_threads.c */
 	uint64_t zero_ns;               /* from which times count */
 	uint64_t interval_ns;
 };

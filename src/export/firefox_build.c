@@ -242,4 +242,5 @@ void firefox_clear(struct firefox *ff)
 	vector_clear(&ff->nodes);
 	idmap_clear(&ff->node_of);
 	vector_clear(&ff->node_of_stack);
+	vector_clear(&ff->weighings);
 }

@@ -1,6 +1,7 @@
 /* The threads: their samples, one column after the other. */
-#include "base/status.h"
 #include "export/firefox.h"
+
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static int put_column(struct firefox *ff, const struct export_track *track, cons
 }
 
 /* Are all samples of an event worth the same? Then they are counted. */
-static enum weighing weighing_of(const struct firefox *ff, uint32_t event)
+static enum weighing find_weighing(const struct firefox *ff, uint32_t event)
 {
 	const struct profile *profile = ff->view->profile;
 	uint64_t period = 0;
@@ -91,10 +92,25 @@ static enum weighing weighing_of(const struct firefox *ff, uint32_t event)
 	return WEIGH_ALIKE;
 }
 
+/* Once for all threads, of which there may be as many as rows. False without memory. */
+static bool find_weighings(struct firefox *ff)
+{
+	while (ff->weighings.count < ff->view->profile->events.count) {
+		const enum weighing found = find_weighing(ff, (uint32_t)ff->weighings.count);
+		int *weighing = vector_push(&ff->weighings);
+		if (!weighing)
+			return false;
+		*weighing = (int)found;
+	}
+	return true;
+}
+
 static int put_samples(struct firefox *ff, const struct export_track *track)
 {
 	struct sink *out = &ff->out->sink;
-	const enum weighing weighing = weighing_of(ff, track->event);
+	if (!find_weighings(ff))
+		return STATUS_NO_MEMORY;
+	const enum weighing weighing = (enum weighing)ff->weighings.items[track->event];
 	sink_text(out, "\"samples\":{");
 	int got = put_column(ff, track, "stack", put_stack);
 	if (got == 0)
