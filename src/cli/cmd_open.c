@@ -85,9 +85,12 @@ static bool is_set(const char *name)
 /* $BROWSER, or what the desktop opens pages with. What it prints is not for our terminal. */
 static bool start_browser(const char *url)
 {
-	const char *browser = is_set("BROWSER") ? getenv("BROWSER") : "xdg-open";
-	if (!is_set("BROWSER") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
-		return false;
+	const char *browser = getenv("BROWSER");
+	if (!browser || !*browser) {
+		if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
+			return false;
+		browser = "xdg-open";
+	}
 	char *const argv[] = { (char *)(uintptr_t)browser, (char *)(uintptr_t)url, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;

@@ -242,9 +242,10 @@ static uint32_t key_before(struct matching *m, const struct item *item)
 	return id;
 }
 
+/* One of the two may be missing. */
 static bool put_function(struct matching *m, const struct item *before, const struct item *after)
 {
-	struct diff_function *f = vector_push(&m->match->functions);
+	struct diff_function *f = before || after ? vector_push(&m->match->functions) : NULL;
 	if (!f)
 		return false;
 	const struct item *b = before ? before : after;

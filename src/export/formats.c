@@ -14,9 +14,16 @@ static const struct export_format *const formats[] = {
 #undef X
 };
 
+enum {
+#define X(name) INDEX_##name,
+	EXPORT_FORMAT_LIST(X)
+#undef X
+	    FORMAT_COUNT,
+};
+
 const struct export_format *export_format_at(size_t index)
 {
-	return index < sizeof(formats) / sizeof(*formats) ? formats[index] : NULL;
+	return index < FORMAT_COUNT ? formats[index] : NULL;
 }
 
 const struct export_format *export_format_find(const char *name)
