@@ -39,7 +39,7 @@ static void a_vdso_outlives_the_bundle_it_came_from(void **state)
 	(void)state;
 	const struct bytes image = os_vdso_image();
 	if (!image.size)
-		skip();
+		skip_because("this kernel maps no vdso");
 	struct recording r;
 	recording_begin(&r);
 	recording_mmap(&r, PID, 100, VDSO_AVMA, (image.size + 0xfff) & ~(size_t)0xfff, "[vdso]");
