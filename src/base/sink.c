@@ -75,6 +75,21 @@ void sink_zeros(struct sink *s, size_t size)
 		memset(at, 0, size);
 }
 
+void sink_grouped(struct sink *s, uint64_t count)
+{
+	char text[32];
+	size_t at = sizeof(text);
+	int digits = 0;
+	do {
+		if (digits && digits % 3 == 0)
+			text[--at] = ',';
+		text[--at] = (char)('0' + count % 10);
+		count /= 10;
+		digits++;
+	} while (count);
+	sink_put(s, text + at, sizeof(text) - at);
+}
+
 void sink_printf(struct sink *s, const char *format, ...)
 {
 	va_list args;

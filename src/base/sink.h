@@ -48,6 +48,7 @@ void sink_text(struct sink *s, const char *text); /* without its NUL */
 void sink_cstr(struct sink *s, const char *text); /* with its NUL */
 void sink_zeros(struct sink *s, size_t size);
 void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sink_grouped(struct sink *s, uint64_t count); /* for people: "1,234,567" */
 
 /* Overwrites four or eight bytes already written, for sizes known later. */
 void sink_patch_u32(struct sink *s, size_t at, uint32_t value);

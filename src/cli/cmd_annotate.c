@@ -78,15 +78,13 @@ struct command_args {
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* The index of a word in a list that ends with NULL. */
-static int parse_word(const char *option, const char *arg, const char *const *words,
-		      struct argp_state *state)
+static int word_of(const char *option, const char *arg, const char *const *words,
+		   struct argp_state *state)
 {
-	for (int i = 0; words[i]; i++)
-		if (strcmp(arg, words[i]) == 0)
-			return i;
-	argp_error(state, "--%s: there is no '%s'", option, arg);
-	return 0;
+	const int word = parse_word(arg, words);
+	if (word < 0)
+		argp_error(state, "--%s: there is no '%s'", option, arg);
+	return word;
 }
 
 static void parse_count(const char *option, const char *arg, unsigned most, uint32_t *value,
@@ -102,7 +100,7 @@ static error_t parse_shown(struct command_args *c, int key, char *arg, struct ar
 	struct annotate_options *o = &c->run.options;
 	switch (key) {
 	case KEY_VIEW:
-		o->view = (enum annotate_view)parse_word("view", arg, views, state);
+		o->view = (enum annotate_view)word_of("view", arg, views, state);
 		return 0;
 	case KEY_ASM:
 		o->view = ANNOTATE_ASM;
@@ -154,7 +152,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		parse_count("top", arg, 10000, &c->run.query.top, state);
 		return 0;
 	case KEY_SYNTAX:
-		c->run.att = parse_word("syntax", arg, syntaxes, state) == 1;
+		c->run.att = word_of("syntax", arg, syntaxes, state) == 1;
 		return 0;
 	case KEY_SOURCE_PATH:
 		path = vector_push(&c->run.source_paths);
@@ -167,10 +165,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->run.output = arg;
 		return 0;
 	case KEY_FORMAT:
-		c->format = parse_word("format", arg, formats, state);
+		c->format = word_of("format", arg, formats, state);
 		return 0;
 	case KEY_COLOR:
-		c->color = parse_word("color", arg, colors, state);
+		c->color = word_of("color", arg, colors, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (c->run.query.text)

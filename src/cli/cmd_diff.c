@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+static const char *const formats[] = { "text", "csv", "json", NULL };
 
 enum {
 	KEY_BY = 256,
@@ -80,16 +81,6 @@ static const struct argp_option options[] = {
 	LOAD_ARGS_QUIET,
 	{ 0 },
 };
-
-static int parse_format(const char *arg, struct argp_state *state)
-{
-	static const char *const names[] = { "text", "csv", "json" };
-	for (int i = 0; i < 3; i++)
-		if (strcmp(arg, names[i]) == 0)
-			return i;
-	argp_error(state, "--format takes text, csv or json");
-	return FORMAT_TEXT;
-}
 
 static void add_file(struct diff_args *a, unsigned side, const char *path, struct argp_state *state)
 {
@@ -197,7 +188,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->html = arg ? arg : "polyperf.html";
 		return 0;
 	case KEY_FORMAT:
-		a->format = parse_format(arg, state);
+		a->format = parse_word(arg, formats);
+		if (a->format < 0)
+			argp_error(state, "--format takes text, csv or json");
 		return 0;
 	case ARGP_KEY_ARG:
 		add_file(a, DIFF_BEFORE, arg, state);

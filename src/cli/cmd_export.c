@@ -34,7 +34,18 @@ struct export_args {
 	const struct export_format *format;
 	const char *output; /* NULL or "-": standard output */
 	const char *event;
+	unsigned choices; /* enum export_choice: those that were made */
 	bool is_experimental;
+};
+
+static const struct {
+	int key;
+	enum export_choice choice;
+	const char *option;
+} choices[] = {
+	{ KEY_TITLE, EXPORT_TITLE, "--title" },       { KEY_KINDS, EXPORT_KINDS, "--kinds" },
+	{ KEY_WEIGHT, EXPORT_WEIGHT, "--weight" },    { KEY_THREADS, EXPORT_THREADS, "--threads" },
+	{ KEY_REVERSE, EXPORT_REVERSE, "--reverse" }, { KEY_ICICLE, EXPORT_ICICLE, "--icicle" },
 };
 
 static const struct argp_option options[] = {
@@ -60,9 +71,30 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
+/* When all options are known. */
+static void check_format(struct export_args *a, struct argp_state *state)
+{
+	if (!a->format && a->output)
+		a->format = export_format_of_path(a->output);
+	if (!a->format)
+		argp_error(state,
+			   a->output ? "the name %s tells no format: give --format"
+				     : "give -o FILE, or --format",
+			   a->output);
+	else if (a->format->is_experimental && !a->is_experimental)
+		argp_error(state, "%s may still change: it takes --experimental", a->format->name);
+	for (size_t i = 0; a->format && i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (a->choices & choices[i].choice & ~a->format->choices)
+			argp_error(state, "%s says nothing to %s", choices[i].option,
+				   a->format->name);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct export_args *a = state->input;
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (choices[i].key == key)
+			a->choices |= choices[i].choice;
 	switch (key) {
 	case 'o':
 		a->output = arg;
@@ -97,16 +129,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->is_experimental = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (!a->format && a->output)
-			a->format = export_format_of_path(a->output);
-		if (!a->format)
-			argp_error(state,
-				   a->output ? "the name %s tells no format: give --format"
-					     : "give -o FILE, or --format",
-				   a->output);
-		else if (a->format->is_experimental && !a->is_experimental)
-			argp_error(state, "%s may still change: it takes --experimental",
-				   a->format->name);
+		check_format(a, state);
 		return 0;
 	default:
 		return load_args_parse(&a->load, key, arg, state);

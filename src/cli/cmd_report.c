@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+static const char *const formats[] = { "text", "csv", "json", NULL };
 
 enum {
 	KEY_CHILDREN = 256,
@@ -78,16 +79,6 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static int parse_format(const char *arg, struct argp_state *state)
-{
-	static const char *const names[] = { "text", "csv", "json" };
-	for (int i = 0; i < 3; i++)
-		if (strcmp(arg, names[i]) == 0)
-			return i;
-	argp_error(state, "--format takes text, csv or json");
-	return FORMAT_TEXT;
-}
-
 static void parse_tree(struct report_options *report, const char *arg, struct argp_state *state)
 {
 	if (!arg || strcmp(arg, "callers") == 0)
@@ -129,7 +120,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--percent-limit takes a number from 0 to 100: %s", arg);
 		return 0;
 	case KEY_FORMAT:
-		a->format = parse_format(arg, state);
+		a->format = parse_word(arg, formats);
+		if (a->format < 0)
+			argp_error(state, "--format takes text, csv or json");
 		return 0;
 	case KEY_STDIO:
 		a->is_plain = true;

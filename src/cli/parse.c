@@ -148,6 +148,14 @@ bool parse_percent(const char *text, double *value)
 	return true;
 }
 
+int parse_word(const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(text, words[i]) == 0)
+			return i;
+	return -1;
+}
+
 bool parse_list(const char *text, bool (*each)(void *context, const char *item), void *context)
 {
 	char item[4096];

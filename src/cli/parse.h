@@ -28,6 +28,9 @@ bool parse_seconds_ns(const char *text, uint64_t *value);
 /* "0.5", "12%": a share of 0 to 100 percent */
 bool parse_percent(const char *text, double *value);
 
+/* Which of the words it is, ended by NULL; -1: none of them */
+int parse_word(const char *text, const char *const *words);
+
 /* Calls `each` for every item of "a,b,c"; false for an empty item, or when `each` returns false. */
 bool parse_list(const char *text, bool (*each)(void *context, const char *item), void *context);
 

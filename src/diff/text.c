@@ -134,7 +134,7 @@ static void fit(struct table *table, unsigned width)
 static void put_side(struct sink *out, const struct diff_view *view, unsigned side)
 {
 	const struct diff_total *total = &view->diff->sides[side];
-	put_count(out, total->count);
+	sink_grouped(out, total->count);
 	sink_text(out, " samples");
 	if (total->recordings > 1)
 		sink_printf(out, " of %u recordings", total->recordings);
@@ -163,9 +163,9 @@ static void put_summary(struct sink *out, const struct diff_view *view)
 	sink_text(out, ", ");
 	put_side(out, view, DIFF_AFTER);
 	sink_text(out, "\n");
-	put_count(out, diff->beyond);
+	sink_grouped(out, diff->beyond);
 	sink_text(out, " of ");
-	put_count(out, diff->compared);
+	sink_grouped(out, diff->compared);
 	sink_text(out, " functions with samples enough changed by more than noise");
 	if (diff->sides[DIFF_BEFORE].recordings + diff->sides[DIFF_AFTER].recordings > DIFF_SIDES)
 		sink_printf(out, "; runs of one side differ by %.1f %%", 100 * diff->spread);

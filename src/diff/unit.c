@@ -41,18 +41,3 @@ double unit_plain(const struct diff_view *view, double value)
 {
 	return view->diff->options.by == DIFF_BY_SHARE ? 100 * value : value;
 }
-
-void put_count(struct sink *out, uint64_t count)
-{
-	char text[32];
-	size_t at = sizeof(text);
-	int digits = 0;
-	do {
-		if (digits && digits % 3 == 0)
-			text[--at] = ',';
-		text[--at] = (char)('0' + count % 10);
-		count /= 10;
-		digits++;
-	} while (count);
-	sink_put(out, text + at, sizeof(text) - at);
-}

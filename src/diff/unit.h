@@ -14,7 +14,4 @@ void unit_format(const struct diff_view *view, double value, bool has_sign, char
 /* What CSV and JSON have: shares in percent, else the value itself. */
 double unit_plain(const struct diff_view *view, double value);
 
-/* "12,345" */
-void put_count(struct sink *out, uint64_t count);
-
 #endif

@@ -361,5 +361,6 @@ const struct export_format export_callgrind = {
 	.name = "callgrind",
 	.extensions = ".callgrind .callgrind.out",
 	.what = "functions, lines and calls, for KCachegrind, callgrind_annotate",
+	.choices = EXPORT_TITLE,
 	.write = write_callgrind,
 };

@@ -37,11 +37,21 @@ struct export_samples;
 
 struct export_options {
 	const char *title; /* "": none */
-	bool kinds;        /* folded: names end in what the code is, as in FlameGraph's palettes */
-	bool weigh;        /* folded, svg: by the event's unit, not by samples */
-	bool threads;      /* folded, svg: threads of one name apart, by their ids */
-	bool reverse;      /* folded, svg: from functions to those that called them */
-	bool icicle;       /* svg: from the top down */
+	bool kinds;        /* names end in what the code is, as in FlameGraph's palettes */
+	bool weigh;        /* by the event's unit, not by samples */
+	bool threads;      /* threads of one name apart, by their ids */
+	bool reverse;      /* from functions to those that called them */
+	bool icicle;       /* from the top down */
+};
+
+/* Which of these a format heeds. */
+enum export_choice {
+	EXPORT_TITLE = 1 << 0,
+	EXPORT_KINDS = 1 << 1,
+	EXPORT_WEIGHT = 1 << 2,
+	EXPORT_THREADS = 1 << 3,
+	EXPORT_REVERSE = 1 << 4,
+	EXPORT_ICICLE = 1 << 5,
 };
 
 enum { EXPORT_ALL_EVENTS = 0xffffffff };
@@ -74,6 +84,7 @@ struct export_format {
 	const char *name;       /* "folded", as --format takes it */
 	const char *extensions; /* ".folded .collapsed": those by which a file's name tells it */
 	const char *what;       /* one line in lower case, for help */
+	unsigned choices;       /* enum export_choice, or-ed */
 	bool is_gzipped;        /* the writer writes plain, export_run() packs */
 	bool is_binary;         /* not to be put on a terminal */
 	bool has_events;        /* one file holds several events */

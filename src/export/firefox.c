@@ -35,6 +35,7 @@ const struct export_format export_firefox = {
 	.name = "firefox",
 	.extensions = ".firefox.json.gz .fx.json.gz",
 	.what = "samples and code events by thread, for the Firefox Profiler",
+	.choices = EXPORT_TITLE,
 	.is_gzipped = true,
 	.is_binary = true,
 	.has_events = true,

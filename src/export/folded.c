@@ -112,5 +112,6 @@ const struct export_format export_folded = {
 	.name = "folded",
 	.extensions = ".folded .collapsed",
 	.what = "one line a stack, for flamegraph.pl, inferno, speedscope",
+	.choices = EXPORT_KINDS | EXPORT_WEIGHT | EXPORT_THREADS | EXPORT_REVERSE,
 	.write = write_folded,
 };

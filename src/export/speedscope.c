@@ -158,6 +158,7 @@ const struct export_format export_speedscope = {
 	.name = "speedscope",
 	.extensions = ".speedscope.json",
 	.what = "samples by thread, in the order of time, for speedscope",
+	.choices = EXPORT_TITLE,
 	.has_events = true,
 	.takes_samples = true,
 	.write = write_speedscope,

@@ -118,18 +118,6 @@ static void put_fitting(struct sink *out, struct bytes text, unsigned room)
 	escape_html(out, text);
 }
 
-/* "1,234,567" */
-static void put_count(struct sink *out, uint64_t value)
-{
-	char digits[24];
-	const int size = snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	for (int i = 0; i < size; i++) {
-		if (i && (size - i) % 3 == 0)
-			sink_u8(out, ',');
-		sink_u8(out, (uint8_t)digits[i]);
-	}
-}
-
 static void put_time(struct sink *out, uint64_t time_ns)
 {
 	static const struct {
@@ -161,7 +149,7 @@ static void put_weight(const struct graph *graph, uint64_t weight)
 		put_time(out, weight);
 		return;
 	}
-	put_count(out, weight);
+	sink_grouped(out, weight);
 	sink_u8(out, ' ');
 	if (graph->view->options->weigh)
 		put_event(graph);
@@ -381,7 +369,7 @@ static void put_foot(const struct graph *graph, uint64_t top)
 		return;
 	sink_printf(out, "<text id=\"left-out\" class=\"dim\" x=\"%d\" y=\"%" PRIu64 "\">", PAD,
 		    top + 38);
-	put_count(out, graph->left_out_count);
+	sink_grouped(out, graph->left_out_count);
 	sink_text(out, graph->left_out_count == 1 ? " function is" : " functions are");
 	sink_text(out, " too narrow to be drawn, of ");
 	put_weight(graph, graph->left_out);
@@ -437,5 +425,6 @@ const struct export_format export_svg = {
 	.name = "svg",
 	.extensions = ".svg",
 	.what = "a flame graph for browsers, with zoom and search",
+	.choices = EXPORT_TITLE | EXPORT_WEIGHT | EXPORT_THREADS | EXPORT_REVERSE | EXPORT_ICICLE,
 	.write = write_svg,
 };

@@ -70,21 +70,6 @@ void report_summary_clear(struct report_summary *summary)
 	report_ends_clear(&summary->ends);
 }
 
-void report_put_count(struct sink *out, uint64_t count)
-{
-	char text[32];
-	size_t at = sizeof(text);
-	int digits = 0;
-	do {
-		if (digits && digits % 3 == 0)
-			text[--at] = ',';
-		text[--at] = (char)('0' + count % 10);
-		count /= 10;
-		digits++;
-	} while (count);
-	sink_put(out, text + at, sizeof(text) - at);
-}
-
 void report_put_duration(struct sink *out, uint64_t ns)
 {
 	if (ns < 1000000)
@@ -120,7 +105,7 @@ void report_trust_line(struct sink *out, const struct report_summary *summary,
 	if (summary->sample_count) {
 		put_shares(out, summary);
 		sink_text(out, " of ");
-		report_put_count(out, summary->sample_count);
+		sink_grouped(out, summary->sample_count);
 		sink_text(out, " samples of ");
 	} else {
 		sink_text(out, "no samples of ");
@@ -134,7 +119,7 @@ void report_trust_line(struct sink *out, const struct report_summary *summary,
 	}
 	if (profile->lost_count) {
 		sink_text(out, ", ");
-		report_put_count(out, profile->lost_count);
+		sink_grouped(out, profile->lost_count);
 		sink_text(out, " lost");
 	}
 }

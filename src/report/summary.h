@@ -38,9 +38,6 @@ void report_summary_clear(struct report_summary *summary);
 void report_trust_line(struct sink *out, const struct report_summary *summary,
 		       const struct profile *profile, uint32_t event);
 
-/* "12,345" */
-void report_put_count(struct sink *out, uint64_t count);
-
 /* "75 us", "11.7 ms", "2.0 s" */
 void report_put_duration(struct sink *out, uint64_t ns);
 

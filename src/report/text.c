@@ -198,7 +198,7 @@ static void put_early(struct sink *out, const struct report_summary *summary)
 		if (!summary->early_buckets[i])
 			continue;
 		sink_printf(out, "%s%s: ", separator, limits[i]);
-		report_put_count(out, summary->early_buckets[i]);
+		sink_grouped(out, summary->early_buckets[i]);
 		separator = ", ";
 	}
 	sink_text(out, "\n");

@@ -95,7 +95,7 @@ static void list_events(struct browser *b)
 			continue;
 		sink_text(&b->scratch, profile_text(profile, profile->events.items[event]));
 		sink_text(&b->scratch, "  ");
-		report_put_count(&b->scratch, count);
+		sink_grouped(&b->scratch, count);
 		if (event == b->model.event)
 			b->overlay.at.chosen = b->items.count;
 		add_item(b, event);

@@ -156,7 +156,7 @@ void browser_table_details(struct browser *b, struct canvas *canvas, unsigned ro
 	sink_text(&b->scratch, group->key.runtime ? "  " : "");
 	sink_text(&b->scratch, profile_text(profile, group->key.runtime));
 	sink_text(&b->scratch, "  ");
-	report_put_count(&b->scratch, node->count);
+	sink_grouped(&b->scratch, node->count);
 	sink_text(&b->scratch, node->count == 1 ? " sample" : " samples");
 	bar_draw_ink(canvas, row, INK_SOURCE, profile_text(profile, group->key.symbol),
 		     browser_text(&b->scratch));

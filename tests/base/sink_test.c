@@ -46,6 +46,28 @@ static void formats_text_of_any_length(void **state)
 	}
 }
 
+static void groups_digits_by_three(void **state)
+{
+	static const struct {
+		uint64_t count;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 999, "999" },
+		{ 1000, "1,000" },
+		{ 1234567, "1,234,567" },
+		{ UINT64_MAX, "18,446,744,073,709,551,615" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sink s = { 0 };
+		sink_grouped(&s, cases[i].count);
+		sink_u8(&s, 0);
+		assert_string_equal(s.data, cases[i].text);
+		sink_clear(&s);
+	}
+}
+
 static void patches_only_what_is_there(void **state)
 {
 	(void)state;
@@ -110,6 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_what_a_cursor_reads),
 		cmocka_unit_test(formats_text_of_any_length),
+		cmocka_unit_test(groups_digits_by_three),
 		cmocka_unit_test(patches_only_what_is_there),
 		cmocka_unit_test(stops_at_its_limit_and_stays_failed),
 		cmocka_unit_test(fails_without_memory),

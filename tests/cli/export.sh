@@ -35,6 +35,8 @@ gzip -dc a.trace.json.gz | tail -1
 export_ -o app.unknown
 export_
 export_ --format nothing
+export_ --format pprof --icicle
+export_ --title T --format folded
 export_ --format folded --event cycles
 export_ --format folded -o no/such/folder.folded
 ls

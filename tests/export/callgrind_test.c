@@ -93,15 +93,6 @@ static void lines_of_other_files_are_told_by_fi(void **state)
 	fixture_close(&fixture);
 }
 
-static void a_failed_write_ends_it(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	fixture_fails(&fixture, &export_callgrind, FIXTURE_CPU_CLOCK);
-	fixture_close(&fixture);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,7 +100,6 @@ int main(void)
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(names_stay_in_their_lines),
 		cmocka_unit_test(lines_of_other_files_are_told_by_fi),
-		cmocka_unit_test(a_failed_write_ends_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,15 +147,6 @@ static void a_name_tells_of_packing(void **state)
 	assert_ptr_equal(export_format_of_path("a.chrome.json.gz"), &export_chrome_gz);
 }
 
-static void a_failed_write_ends_it(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	fixture_fails(&fixture, &export_chrome, FIXTURE_CPU_CLOCK);
-	fixture_close(&fixture);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,7 +157,6 @@ int main(void)
 		cmocka_unit_test(a_thread_of_two_names_is_in_one_place_at_a_time),
 		cmocka_unit_test(code_is_told_of),
 		cmocka_unit_test(a_name_tells_of_packing),
-		cmocka_unit_test(a_failed_write_ends_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

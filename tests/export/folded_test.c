@@ -102,15 +102,6 @@ static void one_name_of_two_kinds_is_two(void **state)
 	fixture_close(&fixture);
 }
 
-static void a_failed_write_ends_it(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	fixture_fails(&fixture, &export_folded, FIXTURE_CPU_CLOCK);
-	fixture_close(&fixture);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,7 +109,6 @@ int main(void)
 		cmocka_unit_test(options_change_names_and_counts),
 		cmocka_unit_test(kinds_end_names),
 		cmocka_unit_test(one_name_of_two_kinds_is_two),
-		cmocka_unit_test(a_failed_write_ends_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

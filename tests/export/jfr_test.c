@@ -1,10 +1,8 @@
 /* Recordings of Java Flight Recorder: how chunks hang together, and names of methods. What is in
  * them is read by the JDK in tests/live/export_binary_test.py.
  */
-#include "base/status.h"
 #include "export/fixture.h"
 #include "export/jfr.h"
-#include "failing_memory.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -239,47 +237,6 @@ static void sizes_count_themselves(void **state)
 	}
 }
 
-static void failures_come_back(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	fixture_fails(&fixture, &export_jfr, FIXTURE_CPU_CLOCK);
-	fixture_close(&fixture);
-}
-
-static int drop(void *context, const void *data, size_t size)
-{
-	(void)context;
-	(void)data;
-	(void)size;
-	return 0;
-}
-
-static void works_without_memory(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	const struct export_view view = { .profile = &fixture.profile,
-					  .samples = fixture.samples,
-					  .event = FIXTURE_CPU_CLOCK,
-					  .options = &fixture.options,
-					  .about = &fixture.about };
-	for (size_t n = 1;; n++) {
-		struct export_out out = { .write = drop };
-		memory_fail_at(n);
-		const int got = export_run(&export_jfr, &out, &view);
-		const bool has_failed = memory_has_failed();
-		memory_fail_at(0);
-		export_out_clear(&out);
-		assert_int_equal(got, has_failed ? STATUS_NO_MEMORY : 0);
-		if (!has_failed)
-			break;
-	}
-	fixture_close(&fixture);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,8 +245,6 @@ int main(void)
 		cmocka_unit_test(methods_are_taken_apart),
 		cmocka_unit_test(numbers_are_nine_bytes_at_most),
 		cmocka_unit_test(sizes_count_themselves),
-		cmocka_unit_test(failures_come_back),
-		cmocka_unit_test(works_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
 /* OpenTelemetry's profiles, of the fixture, unpacked by protobuf-c. */
 #include "base/escape.h"
-#include "base/status.h"
 #include "export/fixture.h"
 #include "export/otlp.pb-c.h"
-#include "failing_memory.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -305,47 +303,6 @@ static void many_samples_of_a_thread_are_all_there(void **state)
 	fixture_close(&fixture);
 }
 
-static void failures_come_back(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	fixture_fails(&fixture, &export_otlp, EXPORT_ALL_EVENTS);
-	fixture_close(&fixture);
-}
-
-static int drop(void *context, const void *data, size_t size)
-{
-	(void)context;
-	(void)data;
-	(void)size;
-	return 0;
-}
-
-static void works_without_memory(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	const struct export_view view = { .profile = &fixture.profile,
-					  .samples = fixture.samples,
-					  .event = EXPORT_ALL_EVENTS,
-					  .options = &fixture.options,
-					  .about = &fixture.about };
-	for (size_t n = 1;; n++) {
-		struct export_out out = { .write = drop };
-		memory_fail_at(n);
-		const int got = export_run(&export_otlp, &out, &view);
-		const bool has_failed = memory_has_failed();
-		memory_fail_at(0);
-		export_out_clear(&out);
-		assert_int_equal(got, has_failed ? STATUS_NO_MEMORY : 0);
-		if (!has_failed)
-			break;
-	}
-	fixture_close(&fixture);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,8 +311,6 @@ int main(void)
 		cmocka_unit_test(the_machine_is_told),
 		cmocka_unit_test(without_a_wall_clock_there_are_sums),
 		cmocka_unit_test(many_samples_of_a_thread_are_all_there),
-		cmocka_unit_test(failures_come_back),
-		cmocka_unit_test(works_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* Profiles of pprof, of the fixture, unpacked by protobuf-c. */
 #include "base/escape.h"
-#include "base/status.h"
 #include "export/fixture.h"
 #include "export/pprof.pb-c.h"
 #include "export/value.h"
-#include "failing_memory.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -328,47 +326,6 @@ static void each_text_can_be_shown(void **state)
 	fixture_close(&fixture);
 }
 
-static void failures_come_back(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	fixture_fails(&fixture, &export_pprof, EXPORT_ALL_EVENTS);
-	fixture_close(&fixture);
-}
-
-static int drop(void *context, const void *data, size_t size)
-{
-	(void)context;
-	(void)data;
-	(void)size;
-	return 0;
-}
-
-static void works_without_memory(void **state)
-{
-	struct export_fixture fixture;
-	const struct export_format format = plain();
-	(void)state;
-	fixture_open(&fixture);
-	const struct export_view view = { .profile = &fixture.profile,
-					  .event = EXPORT_ALL_EVENTS,
-					  .options = &fixture.options,
-					  .about = &fixture.about };
-	for (size_t n = 1;; n++) {
-		struct export_out out = { .write = drop };
-		memory_fail_at(n);
-		const int got = export_run(&format, &out, &view);
-		const bool has_failed = memory_has_failed();
-		memory_fail_at(0);
-		export_out_clear(&out);
-		assert_int_equal(got, has_failed ? STATUS_NO_MEMORY : 0);
-		if (!has_failed)
-			break;
-	}
-	fixture_close(&fixture);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,8 +336,6 @@ int main(void)
 		cmocka_unit_test(addresses_of_files_are_offsets),
 		cmocka_unit_test(addresses_used_again_are_not_joined),
 		cmocka_unit_test(each_text_can_be_shown),
-		cmocka_unit_test(failures_come_back),
-		cmocka_unit_test(works_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,15 +140,6 @@ static void nothing_is_a_picture_too(void **state)
 	fixture_close(&fixture);
 }
 
-static void a_failed_write_ends_it(void **state)
-{
-	struct export_fixture fixture;
-	(void)state;
-	fixture_open(&fixture);
-	fixture_fails(&fixture, &export_svg, FIXTURE_CPU_CLOCK);
-	fixture_close(&fixture);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,7 +149,6 @@ int main(void)
 		cmocka_unit_test(what_is_too_narrow_is_told_of),
 		cmocka_unit_test(far_eastern_names_fit_too),
 		cmocka_unit_test(nothing_is_a_picture_too),
-		cmocka_unit_test(a_failed_write_ends_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
