@@ -233,7 +233,7 @@ struct load {
 	bool has_time_conv;
 	bool is_arm64;
 	bool samples_are_sorted;
-	uint64_t last_sample_ns; /* while the sideband is read */
+	uint64_t last_sample_ns; /* while the sideband is read, in_order alone */
 	uint64_t sample_count;
 	uint32_t ksymbol_source; /* index into sources; INTERN_NONE: none yet */
 	struct bpf_code *bpf;    /* NULL: no programs, or nobody asks for their code */

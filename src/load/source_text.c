@@ -26,9 +26,12 @@ struct search {
 static uint64_t recorded_wall_ns(const struct load *load)
 {
 	struct perfdata_clock_data clock;
+	uint64_t first_ns;
+	uint64_t last_ns;
 	if (perfdata_clock_data(load->perf, &clock) == 0 && clock.wall_clock_ns &&
-	    load->last_sample_ns > clock.clockid_ns)
-		return clock.wall_clock_ns + (load->last_sample_ns - clock.clockid_ns);
+	    perfdata_sample_time(load->perf, &first_ns, &last_ns) == 0 &&
+	    last_ns > clock.clockid_ns)
+		return clock.wall_clock_ns + (last_ns - clock.clockid_ns);
 	return load->file.mtime_ns;
 }
 

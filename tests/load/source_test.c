@@ -1,5 +1,7 @@
 /* Where the texts of source files are found, and which files are refused. */
 #include "base/status.h"
+#include "format/perfdata/features.h"
+#include "format/perfdata/writer.h"
 #include "load/listing.h"
 #include "load/recording.h"
 #include "os/file.h"
@@ -268,6 +270,33 @@ static void newer_files_are_told(void **state)
 	end(&s);
 }
 
+/* The recording was made before the file was changed, and copied after it. */
+static void the_last_sample_says_when_it_was_recorded(void **state)
+{
+	struct sourced s;
+	struct load_source_text source;
+	(void)state;
+	begin(&s);
+	const uint64_t now_s = (uint64_t)time(NULL);
+	s.r.features[0].feature = PERFDATA_FEATURE_CLOCK_DATA;
+	perfdata_put_clock_data(&s.r.features[0].content, CLOCK_MONOTONIC,
+				(now_s - 60) * 1000000000, 5000000000);
+	s.r.features[1].feature = PERFDATA_FEATURE_SAMPLE_TIME;
+	perfdata_put_sample_time(&s.r.features[1].content, 6000000000, 25000000000);
+	recording_file(&s.r, "old.js", TEXT("old\n"));
+	recording_file(&s.r, "new.js", TEXT("new\n"));
+	const struct timespec before[2] = { { (time_t)now_s - 50, 0 }, { (time_t)now_s - 50, 0 } };
+	const struct timespec after[2] = { { (time_t)now_s - 30, 0 }, { (time_t)now_s - 30, 0 } };
+	assert_int_equal(utimensat(AT_FDCWD, path_of(&s, "old.js"), before, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, path_of(&s, "new.js"), after, 0), 0);
+	open_as(&s, NULL, 0, false);
+	assert_int_equal(look(&s, NULL, path_of(&s, "old.js"), &source), 0);
+	assert_false(source.is_newer);
+	assert_int_equal(look(&s, NULL, path_of(&s, "new.js"), &source), 0);
+	assert_true(source.is_newer);
+	end(&s);
+}
+
 static void names_that_are_no_paths_find_nothing(void **state)
 {
 	static const char *const names[] = {
@@ -297,6 +326,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_plain_file_is_refused),
 		cmocka_unit_test(large_files_are_refused),
 		cmocka_unit_test(newer_files_are_told),
+		cmocka_unit_test(the_last_sample_says_when_it_was_recorded),
 		cmocka_unit_test(names_that_are_no_paths_find_nothing),
 	};
 	os_file_guard();
