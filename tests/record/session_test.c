@@ -335,7 +335,7 @@ static void a_process_that_ends_ends_the_recording(void **state)
 		skip_because("perf events are refused here");
 	const pid_t pid = fork();
 	if (pid == 0) {
-		usleep(50000);
+		usleep(500000); /* longer than a busy machine takes to begin */
 		_exit(0);
 	}
 	struct record_options options = plain(f, NULL);
