@@ -445,7 +445,7 @@ static void test_a_list_of_what_lies_elsewhere(void **state)
 	assert_memory_equal(bytes.data, FRONT, 8);
 	assert_int_equal(bundle_read(bundle, "rest", &bytes), 0);
 	assert_int_equal(bytes.size, strlen(FRONT) - 9);
-	assert_memory_equal(bytes.data, FRONT + 9, bytes.size);
+	assert_memory_equal(bytes.data, &FRONT[9], bytes.size);
 	assert_int_equal(bundle_read(bundle, "none", &bytes), 0);
 	assert_int_equal(bytes.size, 0);
 	assert_int_equal(bundle_read(bundle, "z", &bytes), 0);

@@ -25,6 +25,7 @@ mkdir source
 	echo "function alpha(n, k) { /* the hottest */ }"
 	printf '\tfunction beta(n, k) {}\n'
 } >source/work.js
+touch -d 2020-01-01 source/work.js # before any recording
 
 annotate lli14-mcjit
 annotate lli14-mcjit --syntax att --asm --percent-limit 5 --context 1 --raw-bytes
