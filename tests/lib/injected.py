@@ -113,9 +113,9 @@ def why_stock_is_wrong(truth, sample, address, mapping, theirs):
 
 
 def is_behind_end(truth, sample, address):
-    """Whether a return address is no longer in the code that called: a call ends it."""
+    """Whether what is at a return address is not what called: a call ends that, or it is nobody's."""
     owner, before = truth.owner(sample, address), truth.owner(sample, address - 1)
-    return before[0] is not None and (owner[0] != before[0] or owner[1] != before[1] + 1)
+    return owner[:2] != (before[0], None if before[1] is None else before[1] + 1)
 
 
 def judge(truth, sample, depth, mapping, frames):
@@ -124,7 +124,7 @@ def judge(truth, sample, depth, mapping, frames):
     address = sample.frames[depth]
     # perf takes the address itself: what follows called nobody.
     if depth > 0 and ours.name == stock.UNKNOWN and is_behind_end(truth, sample, address):
-        return "a call ends the code"
+        return "not the code that called"
     name, offset, _ = truth.owner(sample, address)
     if (shown(ours.name), ours.offset) == (name, offset):
         return why_stock_is_wrong(truth, sample, address, mapping, theirs)
