@@ -132,12 +132,12 @@ static const char *give_target(void *context, uint32_t function, uint64_t addres
 	return in->texts[address % TEXTS];
 }
 
-static int give_source(void *context, const char *file, struct annotate_source_text *source)
+static int give_source(void *context, const char *file, struct listing_source_text *source)
 {
 	const struct input *in = context;
 	if (strlen(file) % 2)
 		return STATUS_NOT_FOUND;
-	*source = (struct annotate_source_text){ .text = in->code, .found = file };
+	*source = (struct listing_source_text){ .text = in->code, .found = file };
 	return 0;
 }
 
@@ -197,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_profile(&in);
 	const struct annotate_query query = { .text = below(&in, 6) ? text(&in) : NULL,
 					      .top = below(&in, 4) };
-	const struct annotate_inputs inputs = { &in, give_listing, give_target, give_source,
+	const struct annotate_inputs inputs = { { &in, give_listing, give_target, give_source },
 						below(&in, 2) };
 	require(annotate_choose(&choice, &in.profile, 0, &query) == 0);
 	if (choice.kind == ANNOTATE_FUNCTIONS || choice.kind == ANNOTATE_FILE) {

@@ -51,7 +51,7 @@ static void list(struct load *load, const struct profile *profile, uint32_t func
 static void find_source(struct load *load, const struct profile *profile, uint64_t *sum)
 {
 	const struct load_source_places places = { 0 };
-	struct load_source_text source;
+	struct listing_source_text source;
 	for (size_t i = 0; i < profile->frames.count; i++)
 		if (load_source(load, &places, profile_text(profile, profile->frames.items[i].file),
 				&source) == 0 &&

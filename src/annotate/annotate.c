@@ -13,8 +13,9 @@ static int build_version(struct annotate *doc, struct annotate_version *version,
 			 const struct annotate_inputs *inputs)
 {
 	int got = 0;
-	if (inputs->listing)
-		got = inputs->listing(inputs->context, version->function, &version->listing);
+	if (inputs->from.listing)
+		got = inputs->from.listing(inputs->from.context, version->function,
+					   &version->listing);
 	return got < 0 ? got : annotate_rows_build(doc, version, inputs);
 }
 

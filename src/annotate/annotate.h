@@ -23,21 +23,8 @@
 #include "profile/listing.h"
 #include "profile/profile.h"
 
-struct annotate_source_text {
-	struct bytes text;
-	const char *found; /* where; borrowed for as long as the document lives */
-	bool is_newer;     /* the file was changed after the recording was made */
-};
-
-/* Where the document gets what no profile holds. Each may be NULL. */
 struct annotate_inputs {
-	void *context;
-	/* Fills an empty listing; 0 or STATUS_NO_MEMORY. */
-	int (*listing)(void *context, uint32_t function, struct listing *listing);
-	/* The name of what lies at an address outside the function; "" where nobody knows. */
-	const char *(*target)(void *context, uint32_t function, uint64_t address);
-	/* 0, STATUS_NO_MEMORY, or any other status where there is no text. */
-	int (*source)(void *context, const char *file, struct annotate_source_text *text);
+	struct listing_inputs from;
 	bool att; /* AT&T's way of writing x86 instructions, not Intel's */
 };
 

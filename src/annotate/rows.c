@@ -95,9 +95,9 @@ static int find_targets(struct annotate_version *version, const struct annotate_
 			target->is_target |= row->flow != ANNOTATE_FLOW_CALL;
 			continue;
 		}
-		if (inputs->target)
-			row->callee =
-			    inputs->target(inputs->context, version->function, row->target);
+		if (inputs->from.target)
+			row->callee = inputs->from.target(inputs->from.context, version->function,
+							  row->target);
 		if (!row->callee)
 			row->callee = "";
 	}

@@ -50,13 +50,14 @@ static int find_starts(struct annotate_source *source)
 static int load_source(struct annotate *doc, uint32_t id, const struct annotate_inputs *inputs)
 {
 	struct annotate_source *source = &doc->sources.items[id];
-	struct annotate_source_text found = { .found = NULL };
+	struct listing_source_text found = { .found = NULL };
 	if (source->told.count)
 		qsort(source->told.items, source->told.count, sizeof(source->told.items[0]),
 		      by_line);
-	if (!id || !inputs->source)
+	if (!id || !inputs->from.source)
 		return 0;
-	const int got = inputs->source(inputs->context, intern_get(&doc->files, id), &found);
+	const int got =
+	    inputs->from.source(inputs->from.context, intern_get(&doc->files, id), &found);
 	if (got == STATUS_NO_MEMORY)
 		return got;
 	if (got < 0)

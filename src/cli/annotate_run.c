@@ -2,12 +2,12 @@
 
 #include "base/escape.h"
 #include "base/status.h"
-#include "cli/annotate_inputs.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output_file.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
+#include "load/listing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,21 +19,10 @@ enum { CANDIDATES_SHOWN = 30 };
 static bool find_event(const struct annotate_args *a, const struct profile *profile,
 		       uint32_t *event)
 {
-	if (a->event) {
-		for (*event = 0; *event < profile->events.count; ++*event)
-			if (strcmp(a->event,
-				   profile_text(profile, profile->events.items[*event])) == 0)
-				return true;
-		message_error("the recording has no event %s", a->event);
-		return false;
-	}
-	*event = UINT32_MAX;
-	for (size_t i = 0; i < profile->rows.count; i++)
-		if (profile->rows.items[i].event < *event)
-			*event = profile->rows.items[i].event;
-	if (*event == UINT32_MAX)
-		message_error("no samples");
-	return *event != UINT32_MAX;
+	*event = a->event ? profile_find_event(profile, a->event) : profile_first_event(profile);
+	if (*event == INTERN_NONE)
+		message_error(a->event ? "the recording has no event %s" : "no samples", a->event);
+	return *event != INTERN_NONE;
 }
 
 static void print_candidates(const struct annotate_choice *choice, const struct profile *profile)
@@ -122,12 +111,12 @@ static int put(const struct annotate_args *a, const struct annotate *doc)
 static int annotate_profile(const struct annotate_args *a, struct load *load,
 			    const struct profile *profile)
 {
-	struct annotate_from_load from = {
+	struct load_listing_from from = {
 		.load = load,
 		.profile = profile,
 		.places = { a->source_paths.items, a->source_paths.count },
 	};
-	struct annotate_inputs inputs = annotate_inputs_of(&from);
+	struct annotate_inputs inputs = { .from = load_listing_inputs(&from) };
 	inputs.att = a->att;
 	struct annotate_choice choice = { 0 };
 	struct annotate doc = { 0 };

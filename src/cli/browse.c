@@ -1,11 +1,11 @@
 #include "cli/browse.h"
 
 #include "base/status.h"
-#include "cli/annotate_inputs.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/pager.h"
 #include "cli/progress.h"
+#include "load/listing.h"
 #include "os/stream.h"
 #include "tui/browser.h"
 
@@ -24,7 +24,7 @@ struct code {
 	/* What is shown now. */
 	struct profile kept; /* the profile with those samples that are asked for */
 	VECTOR(struct profile_row) rows;
-	struct annotate_from_load from;
+	struct load_listing_from from;
 	struct annotate_choice choice;
 	struct annotate doc;
 };
@@ -96,16 +96,6 @@ static int keep_rows(struct code *code, const struct browser_asked *asked)
 	return 0;
 }
 
-/* The two profiles number their events alike only if they have the same. */
-static bool find_event(const struct code *code, const char *name, uint32_t *event)
-{
-	for (*event = 0; *event < code->profile.events.count; ++*event)
-		if (strcmp(profile_text(&code->profile, code->profile.events.items[*event]),
-			   name) == 0)
-			return true;
-	return false;
-}
-
 /* What is meant is this very name: neither parts of names nor files. */
 static int choose(struct code *code, const struct browser_asked *asked, uint32_t event)
 {
@@ -138,17 +128,19 @@ static int get_document(void *context, const struct browser_asked *asked,
 	int got = open_code(code, asked->progress);
 	if (got == 0)
 		got = keep_rows(code, asked);
-	if (got == 0 &&
-	    !find_event(code,
-			profile_text(args->profile, args->profile->events.items[asked->event]),
-			&event))
-		got = STATUS_NOT_FOUND;
+	if (got == 0) {
+		/* The two profiles number their events alike only if they have the same. */
+		event = profile_find_event(
+		    &code->profile,
+		    profile_text(args->profile, args->profile->events.items[asked->event]));
+		got = event == INTERN_NONE ? STATUS_NOT_FOUND : 0;
+	}
 	if (got == 0)
 		got = choose(code, asked, event);
 	if (got < 0)
 		return got;
-	code->from = (struct annotate_from_load){ .load = code->load, .profile = &code->kept };
-	const struct annotate_inputs inputs = annotate_inputs_of(&code->from);
+	code->from = (struct load_listing_from){ .load = code->load, .profile = &code->kept };
+	const struct annotate_inputs inputs = { .from = load_listing_inputs(&code->from) };
 	got = annotate_build(&code->doc, &code->kept, event, &code->choice, &inputs);
 	if (got == 0)
 		*doc = &code->doc;

@@ -6,7 +6,6 @@
 #include "cli/message.h"
 #include "cli/parse.h"
 
-#include <limits.h>
 #include <string.h>
 
 struct attach_args {
@@ -39,14 +38,13 @@ static const struct argp_option options[] = {
 static bool add_pid(void *context, const char *item)
 {
 	struct attach_args *a = context;
-	uint32_t pid;
-	if (!parse_u32(item, &pid) || pid == 0 || pid > INT_MAX)
+	pid_t pid;
+	if (!parse_pid(item, &pid))
 		return false;
 	pid_t *slot = vector_push(&a->pids);
-	if (!slot)
-		return false;
-	*slot = (pid_t)pid;
-	return true;
+	if (slot)
+		*slot = pid;
+	return slot != NULL;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

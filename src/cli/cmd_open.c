@@ -59,9 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->port = (uint16_t)port;
 		return 0;
 	case KEY_FUNCTIONS:
-		if (!parse_u32(arg, &a->functions) || a->functions > PAGE_FUNCTIONS_MOST)
-			argp_error(state, "--functions takes a number up to %d: %s",
-				   PAGE_FUNCTIONS_MOST, arg);
+		a->functions = page_functions_parse(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!a->load.options.input)

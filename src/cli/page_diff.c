@@ -63,13 +63,14 @@ static void choose_events(struct readings *r)
 {
 	const struct profile *first = &r->items[0].profile;
 	const uint32_t event = first->rows.count ? first->rows.items[0].event : 0;
+	const char *name =
+	    first->events.count ? profile_text(first, first->events.items[event]) : "";
 	for (size_t i = 0; i < r->count; i++) {
 		const struct profile *p = &r->items[i].profile;
-		r->recordings[i].event = p->rows.count ? p->rows.items[0].event : 0;
-		for (uint32_t e = 0; first->events.count && e < p->events.count; e++)
-			if (strcmp(profile_text(p, p->events.items[e]),
-				   profile_text(first, first->events.items[event])) == 0)
-				r->recordings[i].event = e;
+		const uint32_t same = profile_find_event(p, name);
+		r->recordings[i].event = same != INTERN_NONE ? same
+					 : p->rows.count     ? p->rows.items[0].event
+							     : 0;
 	}
 }
 

@@ -3,7 +3,8 @@
 #include "annotate/write.h"
 #include "base/escape.h"
 #include "base/status.h"
-#include "cli/annotate_inputs.h"
+#include "cli/parse.h"
+#include "load/listing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,8 +148,8 @@ static int make_document(struct page_functions *functions, uint32_t event,
 	struct annotate_choice choice = *all;
 	choice.candidates.items = &one;
 	choice.candidates.count = 1;
-	struct annotate_from_load from = { .load = functions->load, .profile = functions->profile };
-	const struct annotate_inputs inputs = annotate_inputs_of(&from);
+	struct load_listing_from from = { .load = functions->load, .profile = functions->profile };
+	const struct annotate_inputs inputs = { .from = load_listing_inputs(&from) };
 	struct annotate doc = { 0 };
 	struct page_document document = { .function = all->functions.items[one.first] };
 	(void)snprintf(document.block, sizeof(document.block), "function-%" PRIu32,
@@ -169,16 +170,6 @@ static int make_document(struct page_functions *functions, uint32_t event,
 	return got;
 }
 
-/* The first event that has samples: the one that a page begins with. */
-static uint32_t first_event(const struct profile *profile)
-{
-	uint32_t first = UINT32_MAX;
-	for (size_t i = 0; i < profile->rows.count; i++)
-		if (profile->rows.items[i].event < first)
-			first = profile->rows.items[i].event;
-	return first;
-}
-
 static int make_documents(struct page_functions *functions, uint32_t event)
 {
 	struct annotate_choice choice = { 0 };
@@ -197,10 +188,20 @@ static int make_documents(struct page_functions *functions, uint32_t event)
 	return got;
 }
 
+uint32_t page_functions_parse(const char *arg, struct argp_state *state)
+{
+	uint32_t count;
+	if (parse_u32(arg, &count) && count <= PAGE_FUNCTIONS_MOST)
+		return count;
+	argp_error(state, "--functions takes a number up to %d: %s", PAGE_FUNCTIONS_MOST, arg);
+	return 0;
+}
+
 int page_functions_make(struct page_functions *functions)
 {
-	const uint32_t event = first_event(functions->profile);
-	int got = functions->most && event != UINT32_MAX ? make_documents(functions, event) : 0;
+	/* The one that the page begins with. */
+	const uint32_t event = profile_first_event(functions->profile);
+	int got = functions->most && event != INTERN_NONE ? make_documents(functions, event) : 0;
 	/* Documents move while they become more. */
 	for (size_t i = 0; got == 0 && i < functions->documents.count; i++) {
 		struct page_document *document = &functions->documents.items[i];

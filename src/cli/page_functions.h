@@ -15,6 +15,8 @@
 #include "base/sink.h"
 #include "page/page.h"
 
+#include <argp.h>
+
 struct load;
 
 enum {
@@ -42,5 +44,8 @@ struct page_functions {
 /* 0, or STATUS_NO_MEMORY. What is larger than the limits is left out. */
 int page_functions_make(struct page_functions *functions);
 void page_functions_clear(struct page_functions *functions);
+
+/* The value of --functions. */
+uint32_t page_functions_parse(const char *arg, struct argp_state *state);
 
 #endif

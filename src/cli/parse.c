@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -50,6 +51,15 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
 		if (strcmp(units->name, name) == 0)
 			return units;
 	return NULL;
+}
+
+bool parse_pid(const char *text, pid_t *value)
+{
+	uint32_t pid;
+	if (!parse_u32(text, &pid) || pid == 0 || pid > INT_MAX)
+		return false;
+	*value = (pid_t)pid;
+	return true;
 }
 
 bool parse_size_bytes(const char *text, uint64_t *value)

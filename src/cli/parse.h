@@ -11,10 +11,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* "4999", "0x1388" */
 bool parse_u64(const char *text, uint64_t *value);
 bool parse_u32(const char *text, uint32_t *value);
+
+/* A process: from 1 to what pid_t holds */
+bool parse_pid(const char *text, pid_t *value);
 
 /* "8192", "64K", "16M", "1G" (powers of 1024; also KB, KiB) */
 bool parse_size_bytes(const char *text, uint64_t *value);

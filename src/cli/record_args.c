@@ -4,20 +4,18 @@
 #include "cli/parse.h"
 #include "record/runtimes.h"
 
-#include <limits.h>
 #include <string.h>
 
 static bool add_pid(void *context, const char *item)
 {
 	struct record_args *a = context;
-	uint32_t pid;
-	if (!parse_u32(item, &pid) || pid == 0 || pid > INT_MAX)
+	pid_t pid;
+	if (!parse_pid(item, &pid))
 		return false;
 	pid_t *slot = vector_push(&a->pids);
-	if (!slot)
-		return false;
-	*slot = (pid_t)pid;
-	return true;
+	if (slot)
+		*slot = pid;
+	return slot != NULL;
 }
 
 static void parse_runtime(struct record_args *a, const char *text, struct argp_state *state)

@@ -102,18 +102,7 @@ uint64_t export_samples_count(const struct export_samples *samples, uint32_t thr
 static int read_piece(const struct export_samples *samples, const struct piece *piece,
 		      struct export_sample *into)
 {
-	const size_t size = piece->count * sizeof(*into);
-	size_t done = 0;
-	while (done < size) {
-		const ssize_t got = pread(samples->fd, (char *)into + done, size - done,
-					  (off_t)(piece->offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return STATUS_IO;
-		done += (size_t)got;
-	}
-	return 0;
+	return os_file_read_at(samples->fd, into, piece->count * sizeof(*into), piece->offset);
 }
 
 int export_samples_each(const struct export_samples *samples, uint32_t thread,

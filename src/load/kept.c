@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "debuginfo/debuginfo.h"
-#include "os/file.h"
+#include "load/open_files.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct load_kept {
 	uint32_t keep_loads;
 	uint32_t load;
 	VECTOR(struct load_kept_object) objects;
-	VECTOR(struct os_file) files;
+	open_files files;
 	struct arena texts; /* of objects */
 	VECTOR(struct kept_dump) dumps;
 	struct os_file kallsyms_file;
@@ -61,10 +61,8 @@ static void drop_objects(struct load_kept *kept)
 {
 	for (size_t i = 0; i < kept->objects.count; i++)
 		free_object(&kept->objects.items[i]);
-	for (size_t i = 0; i < kept->files.count; i++)
-		os_file_close(&kept->files.items[i]);
+	open_files_clear(&kept->files);
 	vector_clear(&kept->objects);
-	vector_clear(&kept->files);
 	arena_clear(&kept->texts);
 }
 
@@ -171,27 +169,13 @@ struct load_kept_object *load_kept_object(struct load_kept *kept, const char *pa
 static bool open_file(void *context, const char *path, struct bytes *bytes)
 {
 	struct load_kept *kept = context;
-	struct os_file *file = vector_push(&kept->files);
-	if (!file)
-		return false;
-	if (path[0] != '/' || os_file_open(file, path, OS_FILE_REGULAR) < 0) {
-		kept->files.count--;
-		return false;
-	}
-	*bytes = file->bytes;
-	return true;
+	return open_files_add(&kept->files, path, bytes);
 }
 
 static void close_file(void *context, struct bytes bytes)
 {
 	struct load_kept *kept = context;
-	for (size_t i = kept->files.count; i-- > 0;) {
-		if (kept->files.items[i].bytes.data != bytes.data || !bytes.size)
-			continue;
-		os_file_close(&kept->files.items[i]);
-		kept->files.items[i] = kept->files.items[--kept->files.count];
-		return;
-	}
+	open_files_drop(&kept->files, bytes);
 }
 
 struct symbol_files load_kept_files(struct load_kept *kept)

@@ -42,18 +42,20 @@ struct load_source_places {
 	size_t path_count;
 };
 
-struct load_source_text {
-	struct bytes text; /* lives as long as the load */
-	const char
-	    *found;    /* where: the path of a file, "in the recording", "in the symbols of PATH" */
-	bool is_newer; /* the file was changed after the recording was made */
-};
-
 /* `file` is as in frames and listings; one without a leading slash is looked for beside the
  * recording. Only plain files up to 16 MB are taken, in /tmp and the like only of root and
  * ourselves. Returns 0, STATUS_NOT_FOUND, _TOO_BIG, _DENIED, or another negative status.
  */
 int load_source(struct load *load, const struct load_source_places *places, const char *file,
-		struct load_source_text *source);
+		struct listing_source_text *source);
+
+struct load_listing_from {
+	struct load *load;             /* opened with keep_code and lines */
+	const struct profile *profile; /* the one that it filled last */
+	struct load_source_places places;
+};
+
+/* All of these as what annotate asks. Borrows `from` for as long as they are used. */
+struct listing_inputs load_listing_inputs(struct load_listing_from *from);
 
 #endif

@@ -11,6 +11,7 @@
 #include "format/perfdata/records.h"
 #include "load/address_index.h"
 #include "load/code.h"
+#include "load/open_files.h"
 #include "load/origin.h"
 #include "names/names.h"
 #include "os/file.h"
@@ -217,7 +218,7 @@ struct load {
 	VECTOR(struct comm_change) comms;
 	VECTOR(struct task_event) tasks; /* in file order; none without a time */
 	VECTOR(struct load_note) notes;
-	VECTOR(struct os_file) files; /* dumps and maps that lie outside */
+	open_files files; /* dumps and maps that lie outside */
 	VECTOR(struct marker) markers;
 	struct address_index tried_dumps; /* keys of (pid, file name) */
 	uint32_t *object_slots;

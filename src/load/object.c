@@ -154,17 +154,7 @@ struct bytes load_object_build_id(const struct load *load, const struct object *
 static bool open_file(void *context, const char *path, struct bytes *bytes)
 {
 	struct load *load = context;
-	if (load->options.self_contained)
-		return false;
-	struct os_file *file = vector_push(&load->files);
-	if (!file)
-		return false;
-	if (path[0] != '/' || os_file_open(file, path, OS_FILE_REGULAR) < 0) {
-		load->files.count--;
-		return false;
-	}
-	*bytes = file->bytes;
-	return true;
+	return !load->options.self_contained && open_files_add(&load->files, path, bytes);
 }
 
 /* As open_file; only where the options allow it. */
@@ -186,13 +176,7 @@ static bool fetch_debug(void *context, struct bytes build_id, struct bytes *byte
 static void close_file(void *context, struct bytes bytes)
 {
 	struct load *load = context;
-	for (size_t i = load->files.count; i-- > 0;) {
-		if (load->files.items[i].bytes.data != bytes.data || !bytes.size)
-			continue;
-		os_file_close(&load->files.items[i]);
-		load->files.items[i] = load->files.items[--load->files.count];
-		return;
-	}
+	open_files_drop(&load->files, bytes);
 }
 
 static struct symbol_files files_of(struct load *load)

@@ -140,8 +140,6 @@ void load_close(struct load *load)
 	}
 	for (size_t i = 0; i < load->notes.count; i++)
 		free(load->notes.items[i].text);
-	for (size_t i = 0; i < load->files.count; i++)
-		os_file_close(&load->files.items[i]);
 	load_sources_close(load);
 	address_index_clear(&load->tried_dumps);
 	vector_clear(&load->objects);
@@ -159,7 +157,7 @@ void load_close(struct load *load)
 	vector_clear(&load->comms);
 	vector_clear(&load->tasks);
 	vector_clear(&load->notes);
-	vector_clear(&load->files);
+	open_files_clear(&load->files);
 	vector_clear(&load->markers);
 	free(load->object_slots);
 	idmap_clear(&load->process_of_pid);

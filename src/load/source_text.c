@@ -18,7 +18,7 @@ enum { SOURCE_LIMIT = 16 << 20 };
 struct search {
 	struct load *load;
 	const char *file;
-	struct load_source_text *source;
+	struct listing_source_text *source;
 	int failure; /* of the first file that was there and could not be taken */
 };
 
@@ -88,9 +88,9 @@ static bool try_path(struct search *search, const char *path)
 		return false;
 	}
 	*search->source =
-	    (struct load_source_text){ .text = file->bytes,
-				       .found = intern_get(&load->strings, id),
-				       .is_newer = file->mtime_ns > recorded_wall_ns(load) };
+	    (struct listing_source_text){ .text = file->bytes,
+					  .found = intern_get(&load->strings, id),
+					  .is_newer = file->mtime_ns > recorded_wall_ns(load) };
 	return true;
 }
 
@@ -233,7 +233,7 @@ static bool try_member(struct search *search)
 	sink_clear(&name);
 	if (found)
 		*search->source =
-		    (struct load_source_text){ .text = text, .found = "in the recording" };
+		    (struct listing_source_text){ .text = text, .found = "in the recording" };
 	return found;
 }
 
@@ -246,7 +246,7 @@ static bool try_symbols(struct search *search)
 	if (got < 0 && got != STATUS_NOT_FOUND && !search->failure)
 		search->failure = got;
 	if (got == 0)
-		*search->source = (struct load_source_text){ .text = text, .found = found };
+		*search->source = (struct listing_source_text){ .text = text, .found = found };
 	return got == 0;
 }
 
@@ -270,9 +270,9 @@ static bool try_all(struct search *search, const struct load_source_places *plac
 }
 
 int load_source(struct load *load, const struct load_source_places *places, const char *file,
-		struct load_source_text *source)
+		struct listing_source_text *source)
 {
-	*source = (struct load_source_text){ 0 };
+	*source = (struct listing_source_text){ 0 };
 	if (!source_is_path((struct bytes){ (const uint8_t *)file, strlen(file) }))
 		return STATUS_NOT_FOUND;
 	struct search search = { .load = load, .file = file, .source = source };

@@ -92,6 +92,22 @@ int os_file_unnamed(void)
 	return fd >= 0 ? fd : open("/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
+int os_file_read_at(int fd, void *data, size_t size, uint64_t offset)
+{
+	uint8_t *at = data;
+	while (size) {
+		const ssize_t got = pread(fd, at, size, (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return STATUS_IO;
+		at += got;
+		offset += (uint64_t)got;
+		size -= (size_t)got;
+	}
+	return 0;
+}
+
 int os_file_write(int fd, const void *data, size_t size)
 {
 	const uint8_t *at = data;

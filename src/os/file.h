@@ -58,6 +58,9 @@ int os_file_unnamed(void);
 /* Writes all of it where the fd stands. Returns 0, or the status of errno. */
 int os_file_write(int fd, const void *data, size_t size);
 
+/* Reads exactly so much at an offset. Returns 0, or STATUS_IO: also where the file ends before. */
+int os_file_read_at(int fd, void *data, size_t size, uint64_t offset);
+
 /* An atomic writer: bytes go to a temporary file in the folder of `path`, which takes the
  * name only at os_output_commit(). Abandoned, the old file stays as it was. Until then the
  * temporary file has no name where the file system allows that: a process that is killed leaves

@@ -66,6 +66,24 @@ struct listing {
 	VECTOR(struct listing_bytecode) bytecodes; /* ascending offsets */
 };
 
+struct listing_source_text {
+	struct bytes text; /* borrowed, as the listing's texts */
+	/* Where: the path of a file, "in the recording", "in the symbols of PATH". */
+	const char *found;
+	bool is_newer; /* the file was changed after the recording was made */
+};
+
+/* Where those who show code get what no profile holds. Each may be NULL. */
+struct listing_inputs {
+	void *context;
+	/* Fills an empty listing; 0 or STATUS_NO_MEMORY. */
+	int (*listing)(void *context, uint32_t function, struct listing *listing);
+	/* The name of what lies at an address outside the function; "" where nobody knows. */
+	const char *(*target)(void *context, uint32_t function, uint64_t address);
+	/* 0, STATUS_NO_MEMORY, or any other status where there is no text. */
+	int (*source)(void *context, const char *file, struct listing_source_text *text);
+};
+
 static inline void listing_clear(struct listing *listing)
 {
 	vector_clear(&listing->lines);

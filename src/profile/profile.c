@@ -4,6 +4,7 @@
 #include "profile/weight.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *profile_trust_name(enum profile_trust trust)
 {
@@ -177,4 +178,21 @@ uint32_t profile_add(struct profile *p, const struct profile_row *sample)
 	row->weight = weight_sum(0, sample->weight);
 	table->slots[at] = (uint32_t)p->rows.count;
 	return table->slots[at] - 1;
+}
+
+uint32_t profile_first_event(const struct profile *p)
+{
+	uint32_t first = INTERN_NONE;
+	for (size_t i = 0; i < p->rows.count; i++)
+		if (p->rows.items[i].event < first)
+			first = p->rows.items[i].event;
+	return first;
+}
+
+uint32_t profile_find_event(const struct profile *p, const char *name)
+{
+	for (uint32_t event = 0; event < p->events.count; event++)
+		if (strcmp(profile_text(p, p->events.items[event]), name) == 0)
+			return event;
+	return INTERN_NONE;
 }

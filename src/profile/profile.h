@@ -143,6 +143,10 @@ uint32_t profile_add_thread(struct profile *p, uint32_t pid, uint32_t tid, uint3
  */
 uint32_t profile_add(struct profile *p, const struct profile_row *sample);
 
+/* Ids of events: the first that has rows; the one of a name. INTERN_NONE where there is none. */
+uint32_t profile_first_event(const struct profile *p);
+uint32_t profile_find_event(const struct profile *p, const char *name);
+
 static inline const char *profile_text(const struct profile *p, uint32_t string)
 {
 	return intern_get(&p->strings, string);

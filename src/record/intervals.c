@@ -5,7 +5,6 @@
 #include "format/frames/reader.h"
 #include "record/session_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,16 +92,7 @@ static int read_back(const struct data_file *file, uint64_t from_off, struct sin
 	uint8_t *room = sink_reserve(out, size);
 	if (!room)
 		return STATUS_NO_MEMORY;
-	for (size_t done = 0; done < size;) {
-		const ssize_t got =
-		    pread(file->output.fd, room + done, size - done, (off_t)(from_off + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return STATUS_IO;
-		done += (size_t)got;
-	}
-	return 0;
+	return os_file_read_at(file->output.fd, room, size, from_off);
 }
 
 static int cut(struct session *s, uint64_t end_off)
@@ -171,15 +161,8 @@ static int compose(struct intervals *v, struct session *s, uint64_t from_ns)
 	if (!v->has_machine)
 		v->has_machine = machine_read(&v->machine) == 0;
 	session_patch_time_conv(s);
-	const struct headers_facts facts = {
-		.command_line = s->options->command_line,
-		.build_ids = &s->build_ids,
-		.kernel = &s->kernel,
-		.bpf = &s->bpf,
-		.drain = &s->drain,
-		.clock = s->clock,
-		.machine = v->has_machine ? &v->machine : NULL,
-	};
+	struct headers_facts facts = session_facts(s);
+	facts.machine = v->has_machine ? &v->machine : NULL;
 	got = headers_end(&s->file, &s->events, &s->layout, &facts);
 	return got < 0 ? got : s->file.status;
 }

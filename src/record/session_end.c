@@ -70,6 +70,13 @@ static void tell_programs(const struct session *s)
 			   (s->bpf.infos.size + s->bpf.btfs.size) / 1024);
 }
 
+/* What the collector could not have. */
+static void say_collector_notes(struct session *s)
+{
+	for (size_t i = 0; i < collector_note_count(s->collector); i++)
+		say_warning(&s->say, "%s", collector_note(s->collector, i));
+}
+
 static int write_bundle(struct session *s)
 {
 	struct bundle_writer *writer;
@@ -92,14 +99,13 @@ static int write_bundle(struct session *s)
 	const struct collector_totals totals = collector_totals(s->collector);
 	s->result->process_count = totals.process_count;
 	s->result->runtime_file_count = totals.map_count + totals.dump_count + totals.events_count;
-	for (size_t i = 0; i < collector_note_count(s->collector); i++)
-		say_warning(&s->say, "%s", collector_note(s->collector, i));
+	say_collector_notes(s);
 	return result < 0 ? result : closed;
 }
 
-static int finish(struct session *s)
+struct headers_facts session_facts(struct session *s)
 {
-	const struct headers_facts facts = {
+	return (struct headers_facts){
 		.command_line = s->options->command_line,
 		.build_ids = &s->build_ids,
 		.kernel = &s->kernel,
@@ -107,6 +113,11 @@ static int finish(struct session *s)
 		.drain = &s->drain,
 		.clock = s->clock,
 	};
+}
+
+static int finish(struct session *s)
+{
+	const struct headers_facts facts = session_facts(s);
 	int result = headers_end(&s->file, &s->events, &s->layout, &facts);
 	if (result == 0)
 		result = write_bundle(s);
@@ -121,8 +132,7 @@ static int finish(struct session *s)
 static int end_intervals(struct session *s)
 {
 	const int result = intervals_end(&s->intervals, s);
-	for (size_t i = 0; i < collector_note_count(s->collector); i++)
-		say_warning(&s->say, "%s", collector_note(s->collector, i));
+	say_collector_notes(s);
 	if (result < 0)
 		say_error(&s->say, "%s",
 			  result == STATUS_IO ? strerror(errno) : status_text(result));

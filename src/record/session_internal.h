@@ -108,6 +108,9 @@ int session_loop(struct session *session);
 /* session_end.c: features, runtimes' files, the rename. */
 int session_end(struct session *session);
 
+/* What the headers tell, but for the machine. */
+struct headers_facts session_facts(struct session *session);
+
 /* Writes into its place what the cycle counter is by now. */
 void session_patch_time_conv(struct session *session);
 

@@ -6,34 +6,6 @@
 
 #include <stdlib.h>
 
-struct inputs {
-	struct load *load;
-	const struct profile *profile;
-};
-
-static int get_listing(void *context, uint32_t function, struct listing *listing)
-{
-	const struct inputs *inputs = context;
-	return load_listing(inputs->load, inputs->profile, function, listing);
-}
-
-static const char *get_target(void *context, uint32_t function, uint64_t address)
-{
-	const struct inputs *inputs = context;
-	return load_listing_target(inputs->load, inputs->profile, function, address);
-}
-
-static int get_source(void *context, const char *file, struct annotate_source_text *text)
-{
-	const struct inputs *inputs = context;
-	const struct load_source_places places = { NULL, 0 };
-	struct load_source_text source;
-	const int got = load_source(inputs->load, &places, file, &source);
-	if (got == 0)
-		*text = (struct annotate_source_text){ source.text, source.found, source.is_newer };
-	return got;
-}
-
 /* Objects are patterns there; a name with such a letter in it is then matched by any letter. */
 static char *plain_pattern(const char *object)
 {
@@ -72,15 +44,6 @@ void live_style_detail(struct live *live, unsigned view, unsigned width, bool is
 	live->is_ascii = is_ascii;
 }
 
-static uint32_t event_of(const struct profile *profile)
-{
-	uint32_t event = UINT32_MAX;
-	for (size_t i = 0; i < profile->rows.count; i++)
-		if (profile->rows.items[i].event < event)
-			event = profile->rows.items[i].event;
-	return event;
-}
-
 static void write_text(struct live *live, const struct annotate *doc)
 {
 	const struct annotate_options options = { .view = live->view, .context = 3 };
@@ -95,14 +58,14 @@ static void write_text(struct live *live, const struct annotate *doc)
 
 static int annotate(struct live *live, struct load *load, const struct profile *profile)
 {
-	struct inputs from = { load, profile };
-	const struct annotate_inputs inputs = { &from, get_listing, get_target, get_source, false };
+	struct load_listing_from from = { .load = load, .profile = profile };
+	const struct annotate_inputs inputs = { .from = load_listing_inputs(&from) };
 	const struct annotate_query query = { .text = live->symbol, .objects = live->object };
 	struct annotate_choice choice = { 0 };
 	struct annotate doc = { 0 };
-	const uint32_t event = event_of(profile);
+	const uint32_t event = profile_first_event(profile);
 	int got = 0;
-	if (event != UINT32_MAX)
+	if (event != INTERN_NONE)
 		got = annotate_choose(&choice, profile, event, &query);
 	if (got == 0 && choice.kind != ANNOTATE_FUNCTIONS) {
 		live->detail.reason = "no sample of this function in the window";

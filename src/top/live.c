@@ -123,16 +123,6 @@ static uint32_t process_name(void *context, uint32_t pid)
 	return string;
 }
 
-/* The first event that has samples. */
-static uint32_t event_of(const struct profile *profile)
-{
-	uint32_t event = UINT32_MAX;
-	for (size_t i = 0; i < profile->rows.count; i++)
-		if (profile->rows.items[i].event < event)
-			event = profile->rows.items[i].event;
-	return event;
-}
-
 static double cpu_of(struct live *live, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->threads.count; i++)
@@ -145,7 +135,7 @@ static int sum_up(struct live *live, const struct profile *profile,
 		  const struct record_interval *interval)
 {
 	const struct live_slice_options options = {
-		.event = event_of(profile),
+		.event = profile_first_event(profile),
 		.with_callers = live->options.with_callers,
 		.process_name = process_name,
 		.context = live,

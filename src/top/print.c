@@ -2,18 +2,9 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "top/columns.h"
 
 #include <inttypes.h>
-
-static void put_grouped(struct sink *out, uint64_t count)
-{
-	if (count >= 1000) {
-		put_grouped(out, count / 1000);
-		sink_printf(out, ",%03u", (unsigned)(count % 1000));
-	} else {
-		sink_printf(out, "%u", (unsigned)count);
-	}
-}
 
 void live_put_state(struct sink *out, const struct live_state *state)
 {
@@ -24,9 +15,9 @@ void live_put_state(struct sink *out, const struct live_state *state)
 	if (state->is_slowed)
 		sink_text(out, " (slowed)");
 	sink_text(out, "; ");
-	put_grouped(out, state->interval_samples);
+	sink_grouped(out, state->interval_samples);
 	sink_text(out, state->interval_samples == 1 ? " sample, " : " samples, ");
-	put_grouped(out, state->lost_count);
+	sink_grouped(out, state->lost_count);
 	sink_text(out, " lost");
 	if (state->throttle_count)
 		sink_printf(out, ", throttled %" PRIu64 " times", state->throttle_count);
@@ -50,7 +41,7 @@ void live_put_trust(struct sink *out, const struct live *live, enum live_window 
 	}
 	sink_text(out, is_first ? "no samples" : " of ");
 	if (!is_first) {
-		put_grouped(out, (uint64_t)(cells->samples + 0.5));
+		sink_grouped(out, (uint64_t)(cells->samples + 0.5));
 		sink_text(out, " samples");
 	}
 	if (window == LIVE_LAST)
@@ -65,75 +56,9 @@ struct column {
 	const char *title;
 	bool is_right;
 	bool is_shown;
-	void (*put)(struct sink *out, const struct live_cells *cells, const struct intern *strings,
-		    const struct live_cell *cell);
 };
 
-static void put_self(struct sink *out, const struct live_cells *cells, const struct intern *strings,
-		     const struct live_cell *cell)
-{
-	(void)strings;
-	sink_printf(out, "%.2f%%", live_percent(cells, cell->self));
-}
-
-static void put_total(struct sink *out, const struct live_cells *cells,
-		      const struct intern *strings, const struct live_cell *cell)
-{
-	(void)strings;
-	sink_printf(out, "%.2f%%", live_percent(cells, cell->total));
-}
-
-static void put_samples(struct sink *out, const struct live_cells *cells,
-			const struct intern *strings, const struct live_cell *cell)
-{
-	(void)cells;
-	(void)strings;
-	sink_printf(out, "%.0f", cell->samples);
-}
-
-static void put_runtime(struct sink *out, const struct live_cells *cells,
-			const struct intern *strings, const struct live_cell *cell)
-{
-	(void)cells;
-	sink_text(out, intern_get(strings, cell->key.runtime));
-}
-
-static void put_tier(struct sink *out, const struct live_cells *cells, const struct intern *strings,
-		     const struct live_cell *cell)
-{
-	(void)cells;
-	live_put_tier(out, cell, strings);
-}
-
-static void put_symbol(struct sink *out, const struct live_cells *cells,
-		       const struct intern *strings, const struct live_cell *cell)
-{
-	(void)cells;
-	sink_text(out, intern_get(strings, cell->key.symbol));
-}
-
-static void put_line(struct sink *out, const struct live_cells *cells, const struct intern *strings,
-		     const struct live_cell *cell)
-{
-	(void)cells;
-	live_put_line(out, cell, strings);
-}
-
-static void put_object(struct sink *out, const struct live_cells *cells,
-		       const struct intern *strings, const struct live_cell *cell)
-{
-	(void)cells;
-	sink_text(out, intern_get(strings, cell->key.object));
-}
-
-static void put_process(struct sink *out, const struct live_cells *cells,
-			const struct intern *strings, const struct live_cell *cell)
-{
-	(void)cells;
-	live_put_process(out, cell, strings);
-}
-
-enum { COLUMN_TOTAL = 1, COLUMN_COUNT = 9, COLUMN_WIDEST = 60 };
+enum { COLUMN_WIDEST = 60 };
 
 /* Width on the terminal: characters, not bytes. Wide ones are few in names. */
 static size_t width_of(struct bytes text)
@@ -149,16 +74,16 @@ struct table {
 	const struct intern *strings;
 	const struct live_rows *rows;
 	size_t row_count;
-	size_t widths[COLUMN_COUNT];
+	size_t widths[LIVE_COLUMN_COUNT];
 };
 
 static void put_cell(struct sink *raw, struct sink *shown, const struct table *table,
-		     const struct column *column, size_t row)
+		     enum live_column column, size_t row)
 {
 	sink_reset(raw);
 	sink_reset(shown);
-	column->put(raw, table->cells, table->strings,
-		    &table->cells->items.items[table->rows->items[row]]);
+	live_put_column(raw, table->cells, table->strings,
+			&table->cells->items.items[table->rows->items[row]], column);
 	escape_terminal(shown, sink_bytes(raw));
 }
 
@@ -166,10 +91,10 @@ static void measure(struct table *table, const struct column *columns)
 {
 	struct sink raw = { 0 };
 	struct sink shown = { 0 };
-	for (int i = 0; i < COLUMN_COUNT; i++) {
+	for (int i = 0; i < LIVE_COLUMN_COUNT; i++) {
 		table->widths[i] = strlen(columns[i].title);
 		for (size_t row = 0; row < table->row_count; row++) {
-			put_cell(&raw, &shown, table, &columns[i], row);
+			put_cell(&raw, &shown, table, (enum live_column)i, row);
 			const size_t width = width_of(sink_bytes(&shown));
 			if (width > table->widths[i])
 				table->widths[i] = width;
@@ -236,21 +161,22 @@ static void put_table(struct sink *out, struct table *table, const struct column
 	struct sink shown = { 0 };
 	measure(table, columns);
 	size_t start = out->size;
-	for (int i = 0; i < COLUMN_COUNT; i++) {
+	for (int i = 0; i < LIVE_COLUMN_COUNT; i++) {
 		const char *title = columns[i].title;
 		if (columns[i].is_shown)
 			put_padded(out, (struct bytes){ (const uint8_t *)title, strlen(title) },
-				   table->widths[i], columns[i].is_right, i + 1 == COLUMN_COUNT);
+				   table->widths[i], columns[i].is_right,
+				   i + 1 == LIVE_COLUMN_COUNT);
 	}
 	put_line_end(out, start, width);
 	for (size_t row = 0; row < table->row_count; row++) {
 		start = out->size;
-		for (int i = 0; i < COLUMN_COUNT; i++) {
+		for (int i = 0; i < LIVE_COLUMN_COUNT; i++) {
 			if (!columns[i].is_shown)
 				continue;
-			put_cell(&raw, &shown, table, &columns[i], row);
+			put_cell(&raw, &shown, table, (enum live_column)i, row);
 			put_padded(out, sink_bytes(&shown), table->widths[i], columns[i].is_right,
-				   i + 1 == COLUMN_COUNT);
+				   i + 1 == LIVE_COLUMN_COUNT);
 		}
 		put_line_end(out, start, width);
 	}
@@ -261,16 +187,12 @@ static void put_table(struct sink *out, struct table *table, const struct column
 int live_print_text(struct sink *out, const struct live *live,
 		    const struct live_print_options *options)
 {
-	const struct column columns[COLUMN_COUNT] = {
-		{ "Overhead", true, true, put_self },
-		{ "Total", true, options->rows.with_callers, put_total },
-		{ "Samples", true, true, put_samples },
-		{ "Runtime", false, true, put_runtime },
-		{ "Tier", false, true, put_tier },
-		{ "Symbol", false, true, put_symbol },
-		{ "Line", false, true, put_line },
-		{ "Object", false, true, put_object },
-		{ "Process", false, true, put_process },
+	const struct column columns[LIVE_COLUMN_COUNT] = {
+		{ "Overhead", true, true }, { "Total", true, options->rows.with_callers },
+		{ "Samples", true, true },  { "Runtime", false, true },
+		{ "Tier", false, true },    { "Symbol", false, true },
+		{ "Line", false, true },    { "Object", false, true },
+		{ "Process", false, true },
 	};
 	struct live_cells cells = { 0 };
 	struct live_rows rows = { 0 };

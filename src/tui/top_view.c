@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "top/columns.h"
 #include "top/print.h"
 #include "tui/bar.h"
 #include "tui/keys.h"
@@ -10,20 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	COLUMN_SELF,
-	COLUMN_TOTAL,
-	COLUMN_SAMPLES,
-	COLUMN_RUNTIME,
-	COLUMN_TIER,
-	COLUMN_SYMBOL,
-	COLUMN_LINE,
-	COLUMN_OBJECT,
-	COLUMN_PROCESS,
-};
-
 /* Total is left out where callers are not counted: see column_of(). */
-static const struct table_column all_columns[] = {
+static const struct table_column all_columns[LIVE_COLUMN_COUNT] = {
 	{ .title = "Overhead", .is_right = true, .least = 8 },
 	{ .title = "Total", .is_right = true, .least = 8 },
 	{ .title = "Samples", .is_right = true, .least = 7, .leaves = 5 },
@@ -34,21 +23,11 @@ static const struct table_column all_columns[] = {
 	{ .title = "Object", .most = 20, .leaves = 4, .is_searched = true },
 	{ .title = "Process", .most = 22, .leaves = 2, .is_searched = true },
 };
-static const struct table_column own_columns[] = {
-	{ .title = "Overhead", .is_right = true, .least = 8 },
-	{ .title = "Samples", .is_right = true, .least = 7, .leaves = 5 },
-	{ .title = "Runtime", .least = 7, .most = 12, .is_searched = true },
-	{ .title = "Tier", .most = 14, .leaves = 1 },
-	{ .title = "Symbol", .takes_rest = true, .is_searched = true },
-	{ .title = "Line", .most = 24, .leaves = 3 },
-	{ .title = "Object", .most = 20, .leaves = 4, .is_searched = true },
-	{ .title = "Process", .most = 22, .leaves = 2, .is_searched = true },
-};
-
 /* Number of a column of the table, as above. */
-static size_t column_of(const struct top_view *v, size_t column)
+static enum live_column column_of(const struct top_view *v, size_t column)
 {
-	return v->with_callers || column == COLUMN_SELF ? column : column + 1;
+	return (enum live_column)(v->with_callers || column == LIVE_COLUMN_SELF ? column
+										: column + 1);
 }
 
 static const struct live_cell *cell_of(const struct top_view *v, size_t row)
@@ -65,35 +44,7 @@ static void put_cell(void *context, size_t row, size_t column, struct sink *out)
 {
 	const struct top_view *v = context;
 	const struct live_cell *cell = cell_of(v, row);
-	switch (column_of(v, column)) {
-	case COLUMN_SELF:
-		sink_printf(out, "%.2f%%", live_percent(&v->cells, cell->self));
-		return;
-	case COLUMN_TOTAL:
-		sink_printf(out, "%.2f%%", live_percent(&v->cells, cell->total));
-		return;
-	case COLUMN_SAMPLES:
-		sink_printf(out, "%.0f", cell->samples);
-		return;
-	case COLUMN_RUNTIME:
-		sink_text(out, intern_get(&v->strings, cell->key.runtime));
-		return;
-	case COLUMN_TIER:
-		live_put_tier(out, cell, &v->strings);
-		return;
-	case COLUMN_SYMBOL:
-		sink_text(out, intern_get(&v->strings, cell->key.symbol));
-		return;
-	case COLUMN_LINE:
-		live_put_line(out, cell, &v->strings);
-		return;
-	case COLUMN_OBJECT:
-		sink_text(out, intern_get(&v->strings, cell->key.object));
-		return;
-	default:
-		live_put_process(out, cell, &v->strings);
-		return;
-	}
+	live_put_column(out, &v->cells, &v->strings, cell, column_of(v, column));
 }
 
 static enum ink ink_of(void *context, size_t row, size_t column)
@@ -101,10 +52,10 @@ static enum ink ink_of(void *context, size_t row, size_t column)
 	const struct top_view *v = context;
 	const struct live_cell *cell = cell_of(v, row);
 	const double percent = live_percent(&v->cells, v->with_callers ? cell->total : cell->self);
-	const size_t which = column_of(v, column);
-	if (which == COLUMN_SELF || which == COLUMN_TOTAL)
+	const enum live_column which = column_of(v, column);
+	if (which == LIVE_COLUMN_SELF || which == LIVE_COLUMN_TOTAL)
 		return percent >= 5 ? INK_HOT : percent >= 0.5 ? INK_WARM : INK_PLAIN;
-	return which == COLUMN_LINE || cell->is_unknown ? INK_QUIET : INK_PLAIN;
+	return which == LIVE_COLUMN_LINE || cell->is_unknown ? INK_QUIET : INK_PLAIN;
 }
 
 static uint64_t id_of(void *context, size_t row)
@@ -123,22 +74,24 @@ static uint64_t id_of(void *context, size_t row)
 static int sorted_column(const struct top_view *v)
 {
 	static const int columns[LIVE_SORT_COUNT] = {
-		[LIVE_SORT_SELF] = COLUMN_SELF,       [LIVE_SORT_TOTAL] = COLUMN_TOTAL,
-		[LIVE_SORT_SAMPLES] = COLUMN_SAMPLES, [LIVE_SORT_SYMBOL] = COLUMN_SYMBOL,
-		[LIVE_SORT_RUNTIME] = COLUMN_RUNTIME, [LIVE_SORT_OBJECT] = COLUMN_OBJECT,
-		[LIVE_SORT_PROCESS] = COLUMN_PROCESS,
+		[LIVE_SORT_SELF] = LIVE_COLUMN_SELF,       [LIVE_SORT_TOTAL] = LIVE_COLUMN_TOTAL,
+		[LIVE_SORT_SAMPLES] = LIVE_COLUMN_SAMPLES, [LIVE_SORT_SYMBOL] = LIVE_COLUMN_SYMBOL,
+		[LIVE_SORT_RUNTIME] = LIVE_COLUMN_RUNTIME, [LIVE_SORT_OBJECT] = LIVE_COLUMN_OBJECT,
+		[LIVE_SORT_PROCESS] = LIVE_COLUMN_PROCESS,
 	};
 	const int column = columns[v->rows_options.sort];
-	if (column == COLUMN_TOTAL && !v->with_callers)
+	if (column == LIVE_COLUMN_TOTAL && !v->with_callers)
 		return -1;
-	return v->with_callers || column == COLUMN_SELF ? column : column - 1;
+	return v->with_callers || column == LIVE_COLUMN_SELF ? column : column - 1;
 }
 
 static void set_columns(struct top_view *v)
 {
-	v->table.columns = v->with_callers ? all_columns : own_columns;
-	v->table.column_count = v->with_callers ? sizeof(all_columns) / sizeof(all_columns[0])
-						: sizeof(own_columns) / sizeof(own_columns[0]);
+	const size_t count = v->with_callers ? LIVE_COLUMN_COUNT : LIVE_COLUMN_COUNT - 1;
+	for (size_t i = 0; i < count; i++)
+		v->columns[i] = all_columns[column_of(v, i)];
+	v->table.columns = v->columns;
+	v->table.column_count = count;
 	v->table.sorted_by = sorted_column(v);
 }
 

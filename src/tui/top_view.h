@@ -11,6 +11,7 @@
 #ifndef TUI_TOP_VIEW_H
 #define TUI_TOP_VIEW_H
 
+#include "top/columns.h"
 #include "top/live.h"
 #include "top/rows.h"
 #include "tui/overlay.h"
@@ -41,7 +42,8 @@ struct top_view {
 	struct sink state; /* of the interval, and of the trust: with a NUL */
 	struct sink trust;
 	struct table table;
-	struct pane pane; /* of the function */
+	struct table_column columns[LIVE_COLUMN_COUNT]; /* those of the table */
+	struct pane pane;                               /* of the function */
 	bool is_inside;
 	struct live_query inside; /* owned texts */
 	unsigned inside_view;     /* enum annotate_view */

@@ -150,12 +150,12 @@ static const char *give_target(void *context, uint32_t function, uint64_t addres
 	return address == FIXTURE_START + 0x100 ? "callee" : "";
 }
 
-static int give_source(void *context, const char *file, struct annotate_source_text *text)
+static int give_source(void *context, const char *file, struct listing_source_text *text)
 {
 	const struct fixture *f = context;
 	if (!f->source_name || strcmp(file, f->source_name) != 0)
 		return STATUS_NOT_FOUND;
-	*text = (struct annotate_source_text){
+	*text = (struct listing_source_text){
 		.text = { (const uint8_t *)f->source_text, strlen(f->source_text) },
 		.found = f->source_name,
 		.is_newer = f->source_is_newer,
@@ -166,7 +166,8 @@ static int give_source(void *context, const char *file, struct annotate_source_t
 int fixture_build(struct fixture *f, const char *text)
 {
 	const struct annotate_query query = { .text = text };
-	const struct annotate_inputs inputs = { f, give_listing, give_target, give_source, f->att };
+	const struct annotate_inputs inputs = { { f, give_listing, give_target, give_source },
+						f->att };
 	const int got = annotate_choose(&f->choice, &f->profile, 0, &query);
 	return got < 0 ? got : annotate_build(&f->doc, &f->profile, 0, &f->choice, &inputs);
 }

@@ -122,12 +122,38 @@ static void lists(void **state)
 	assert_string_equal(all, "xstop");
 }
 
+static void processes(void **state)
+{
+	pid_t pid = 7;
+	(void)state;
+	assert_true(parse_pid("1", &pid));
+	assert_int_equal(pid, 1);
+	assert_true(parse_pid("2147483647", &pid));
+	assert_int_equal(pid, INT32_MAX);
+	assert_false(parse_pid("0", &pid));
+	assert_false(parse_pid("2147483648", &pid));
+	assert_false(parse_pid("-1", &pid));
+	assert_false(parse_pid("", &pid));
+	assert_int_equal(pid, INT32_MAX);
+}
+
+static void words(void **state)
+{
+	static const char *const list[] = { "text", "csv", NULL };
+	(void)state;
+	assert_int_equal(parse_word("text", list), 0);
+	assert_int_equal(parse_word("csv", list), 1);
+	assert_int_equal(parse_word("tex", list), -1);
+	assert_int_equal(parse_word("", list), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),   cmocka_unit_test(sizes),
 		cmocka_unit_test(durations), cmocka_unit_test(seconds_are_exact),
 		cmocka_unit_test(percents),  cmocka_unit_test(lists),
+		cmocka_unit_test(processes), cmocka_unit_test(words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -626,8 +626,8 @@ static void sources_in_symbols(void **state)
 	struct scene s;
 	struct load *load;
 	struct load_error error;
-	struct load_source_text source;
-	struct load_source_text again;
+	struct listing_source_text source;
+	struct listing_source_text again;
 	struct profile profile = { 0 };
 	const struct load_source_places places = { 0 };
 	begin(&s);

@@ -35,7 +35,7 @@ static void print_function(struct load *load, const struct profile *profile, uin
 static void print_source(struct load *load, const char *file)
 {
 	const struct load_source_places places = { 0 };
-	struct load_source_text source;
+	struct listing_source_text source;
 	if (load_source(load, &places, file, &source) < 0)
 		return;
 	const uint8_t *end =

@@ -61,7 +61,7 @@ static void end(struct sourced *s)
 }
 
 static int look(struct sourced *s, const char *place, const char *file,
-		struct load_source_text *source)
+		struct listing_source_text *source)
 {
 	const struct load_source_places places = { .paths = &place, .path_count = place != NULL };
 	return load_source(s->load, &places, file, source);
@@ -69,7 +69,7 @@ static int look(struct sourced *s, const char *place, const char *file,
 
 static void assert_found(struct sourced *s, const char *place, const char *file, const char *text)
 {
-	struct load_source_text source;
+	struct listing_source_text source;
 	assert_int_equal(look(s, place, file, &source), 0);
 	assert_int_equal(source.text.size, strlen(text));
 	assert_memory_equal(source.text.data, text, strlen(text));
@@ -78,7 +78,7 @@ static void assert_found(struct sourced *s, const char *place, const char *file,
 
 static void assert_missing(struct sourced *s, const char *place, const char *file)
 {
-	struct load_source_text source;
+	struct listing_source_text source;
 	assert_int_equal(look(s, place, file, &source), STATUS_NOT_FOUND);
 	assert_int_equal(source.text.size, 0);
 }
@@ -106,7 +106,7 @@ static void the_recording_comes_first(void **state)
 	assert_found(&s, NULL, "/gone/b c.py", "gone\n");
 	assert_found(&s, NULL, "./d.py", "relative\n");
 	assert_missing(&s, NULL, "/d.py");
-	struct load_source_text source;
+	struct listing_source_text source;
 	assert_int_equal(look(&s, folder, file, &source), 0);
 	assert_string_equal(source.found, "in the recording");
 	assert_false(source.is_newer);
@@ -213,7 +213,7 @@ static void rules_put_another_beginning(void **state)
 static void what_is_no_plain_file_is_refused(void **state)
 {
 	struct sourced s;
-	struct load_source_text source;
+	struct listing_source_text source;
 	(void)state;
 	begin(&s);
 	recording_file(&s.r, "real.js", TEXT("real\n"));
@@ -235,7 +235,7 @@ static void what_is_no_plain_file_is_refused(void **state)
 static void large_files_are_refused(void **state)
 {
 	struct sourced s;
-	struct load_source_text source;
+	struct listing_source_text source;
 	(void)state;
 	begin(&s);
 	recording_file(&s.r, "large.js", TEXT(""));
@@ -252,7 +252,7 @@ static void large_files_are_refused(void **state)
 static void newer_files_are_told(void **state)
 {
 	struct sourced s;
-	struct load_source_text source;
+	struct listing_source_text source;
 	(void)state;
 	begin(&s);
 	recording_file(&s.r, "old.js", TEXT("old\n"));
@@ -274,7 +274,7 @@ static void newer_files_are_told(void **state)
 static void the_last_sample_says_when_it_was_recorded(void **state)
 {
 	struct sourced s;
-	struct load_source_text source;
+	struct listing_source_text source;
 	(void)state;
 	begin(&s);
 	const uint64_t now_s = (uint64_t)time(NULL);

@@ -102,6 +102,26 @@ static void threads_differ_by_name_too(void **state)
 	profile_clear(&p);
 }
 
+static void events_are_found(void **state)
+{
+	(void)state;
+	struct profile p = { 0 };
+	static const char *const names[] = { "dummy", "cycles", "cpu-clock" };
+	assert_int_equal(profile_first_event(&p), INTERN_NONE);
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t *event = vector_push(&p.events);
+		assert_non_null(event);
+		*event = intern_text(&p.strings, names[i]);
+	}
+	(void)profile_add(&p, &(struct profile_row){ .event = 2, .count = 1 });
+	assert_int_equal(profile_first_event(&p), 2);
+	(void)profile_add(&p, &(struct profile_row){ .event = 1, .count = 1 });
+	assert_int_equal(profile_first_event(&p), 1);
+	assert_int_equal(profile_find_event(&p, "cpu-clock"), 2);
+	assert_int_equal(profile_find_event(&p, "cpu"), INTERN_NONE);
+	profile_clear(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +130,7 @@ int main(void)
 		cmocka_unit_test(rows_count_like_a_plain_array),
 		cmocka_unit_test(weights_stop_at_the_largest),
 		cmocka_unit_test(threads_differ_by_name_too),
+		cmocka_unit_test(events_are_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
