@@ -126,6 +126,12 @@ void sink_patch_u64(struct sink *s, size_t at, uint64_t value)
 		memcpy(s->data + at, &value, sizeof(value));
 }
 
+void sink_cut(struct sink *s, size_t size)
+{
+	if (size < s->size)
+		s->size = size;
+}
+
 void sink_reset(struct sink *s)
 {
 	s->size = 0;

@@ -54,6 +54,9 @@ void sink_grouped(struct sink *s, uint64_t count); /* for people: "1,234,567" */
 void sink_patch_u32(struct sink *s, size_t at, uint32_t value);
 void sink_patch_u64(struct sink *s, size_t at, uint64_t value);
 
+/* Forgets what is behind the first `size` bytes. */
+void sink_cut(struct sink *s, size_t size);
+
 /* Forgets the contents (and a failure), keeps the memory. */
 void sink_reset(struct sink *s);
 

@@ -1,6 +1,7 @@
 #include "record/drain.h"
 
 #include "base/status.h"
+#include "format/perfdata/stretch.h"
 
 #include <time.h>
 
@@ -81,7 +82,10 @@ static void read_sideband(struct drain *drain, struct perf_ring *ring)
 		drain->file->status = drain->file->status ? drain->file->status : STATUS_NO_MEMORY;
 		return;
 	}
-	sideband_scan(drain->sideband, drain->pending.data + start, drain->pending.size - start);
+	const size_t size = perfdata_unstretch(drain->pending.data + start,
+					       drain->pending.size - start, SIDEBAND_TRAILER_BYTES);
+	sink_cut(&drain->pending, start + size);
+	sideband_scan(drain->sideband, drain->pending.data + start, size);
 	if (drain->pending.size > PENDING_BYTES && !drain->held)
 		write_pending(drain);
 }

@@ -107,6 +107,20 @@ static void stops_at_its_limit_and_stays_failed(void **state)
 	sink_clear(&s);
 }
 
+static void can_be_cut(void **state)
+{
+	(void)state;
+	struct sink s = { 0 };
+	sink_text(&s, "longer");
+	sink_cut(&s, 10);
+	assert_int_equal(s.size, 6);
+	sink_cut(&s, 4);
+	sink_text(&s, "!");
+	assert_int_equal(s.size, 5);
+	assert_memory_equal(s.data, "long!", 5);
+	sink_clear(&s);
+}
+
 static void fails_without_memory(void **state)
 {
 	(void)state;
@@ -135,6 +149,7 @@ int main(void)
 		cmocka_unit_test(groups_digits_by_three),
 		cmocka_unit_test(patches_only_what_is_there),
 		cmocka_unit_test(stops_at_its_limit_and_stays_failed),
+		cmocka_unit_test(can_be_cut),
 		cmocka_unit_test(fails_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,8 @@ class Terminal:
         self.tmux('send-keys', '-l', text)
 
     def run(self, line):
-        """A line for the shell."""
+        """A line for the shell, once it asks for one: what is typed earlier is shown where it happens to be."""
+        self.wait(lambda screen: screen.rstrip('\n').endswith('$'))
         self.type(line)
         self.keys('Enter')
 

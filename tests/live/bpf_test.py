@@ -5,9 +5,11 @@ and stock perf finds the same programs in the file.
     bpf_test.py POLYPERF BPF_BURN CASE
 
 Cases: before (loaded when the recording begins), during (loaded by what is recorded, twice),
-elsewhere (by a process that is not recorded, and only for two seconds).
+beside (the same while others record), elsewhere (by a process that is not recorded, and only for two
+seconds).
 """
 import collections
+import contextlib
 import os
 import pathlib
 import re
@@ -181,7 +183,22 @@ def before(program, burn, place):
             perf_faults(program, place, recording, leaves, ids))
 
 
-def during(program, burn, place):
+@contextlib.contextmanager
+def listeners(program, place, count):
+    """Other recorders, because of which the kernel makes records of programs longer than it writes them."""
+    others = [place.start(program, "record", "-q", "--no-auto", "--interpreters", "off", "-a", "-F", "10",
+                          "-o", place.out / f"other{number}.data") for number in range(count)]
+    try:
+        for other in others:
+            live.wait_until("another recorder", lambda: live.is_sampling(other))
+        yield
+    finally:
+        for other in others:
+            other.terminate()
+            other.communicate()
+
+
+def during(program, burn, place, others=0):
     """The second time they lie elsewhere, or where others of the first ones were."""
     made = build(place)
     recording = place.out / "recording.data"
@@ -189,15 +206,21 @@ def during(program, burn, place):
     ids = set(client.ids.values())
     truth = [(0, client.lines())]
     client.run()
-    client.reload()
-    ids |= set(client.ids.values())
-    # Nothing runs before it is asked to. The recording has the same clock.
-    truth.append((time.monotonic(), client.lines()))
-    client.run()
-    client.end()
+    with listeners(program, place, others):
+        client.reload()
+        ids |= set(client.ids.values())
+        # Nothing runs before it is asked to. The recording has the same clock.
+        truth.append((time.monotonic(), client.lines()))
+        client.run()
+        client.end()
     leaves = leaf_lines(program, recording)
     return (line_faults(leaves, truth, 50) +
             perf_faults(program, place, recording, leaves, ids))
+
+
+def beside(program, burn, place):
+    """The same, and two others listen, which the kernel tells first: they came later."""
+    return during(program, burn, place, 2)
 
 
 def elsewhere(program, burn, place):
@@ -225,7 +248,7 @@ def elsewhere(program, burn, place):
     return faults
 
 
-CASES = {case.__name__: case for case in (before, during, elsewhere)}
+CASES = {case.__name__: case for case in (before, during, beside, elsewhere)}
 
 
 def main(program, burn, case):

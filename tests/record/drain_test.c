@@ -203,6 +203,36 @@ static void sideband_is_written_in_its_round(void **state)
 	stop(f);
 }
 
+/* The kernel makes them too long where others listen, too: behind the trailer is what was in the
+ * ring. */
+static void what_the_kernel_did_not_write_is_left_out(void **state)
+{
+	(void)state;
+	for (uint64_t at = 0; at < SIZE; at += 8) {
+		struct fixture *f = start(at, false);
+		const uint64_t stale = 0x5757575757575757;
+		const uint64_t bpf[] = { 2 | 9ull << 32, 0xaa,  7,     100,  0, 1,
+					 stale,          stale, stale, stale };
+		const uint64_t symbol[] = { 0x1000, 0x100000040, 0x6e, 7, 100, 0, 1, stale };
+		put_record(&f->sideband[0], PERFDATA_KSYMBOL, symbol, 8);
+		put_record(&f->sideband[0], PERFDATA_BPF_EVENT, bpf, 10);
+		put_exit(&f->sideband[0], 200);
+		drain_round(&f->drain);
+		const struct bytes bytes = written(f);
+		struct cursor c = cursor_over(bytes);
+		cursor_u32(&c);
+		assert_int_equal(cursor_u32(&c) >> 16, 8 * 8);
+		cursor_take(&c, 8 * 7);
+		cursor_u32(&c);
+		assert_int_equal(cursor_u32(&c) >> 16, 8 * 7);
+		assert_memory_equal(cursor_take(&c, 8 * 6).data, bpf, 8 * 6);
+		assert_int_equal(cursor_u32(&c), PERFDATA_EXIT);
+		assert_int_equal(f->side.record_count, 3);
+		free((void *)bytes.data);
+		stop(f);
+	}
+}
+
 static void compressed_rounds_keep_their_marks(void **state)
 {
 	(void)state;
@@ -252,6 +282,7 @@ int main(void)
 		cmocka_unit_test(a_round_writes_all_rings_and_ends),
 		cmocka_unit_test(frames_are_no_samples),
 		cmocka_unit_test(sideband_is_written_in_its_round),
+		cmocka_unit_test(what_the_kernel_did_not_write_is_left_out),
 		cmocka_unit_test(compressed_rounds_keep_their_marks),
 		cmocka_unit_test(failed_writes_stick),
 	};

@@ -112,6 +112,10 @@ static void join_shape(struct perfdata *file, const struct perfdata_source *sour
 		file->without_id = source;
 	if (shape->trailer_id_from_end != SHAPE_NONE)
 		file->trailer_id_words |= 1u << (shape->trailer_id_from_end / 8);
+	if (source->index == 0)
+		file->trailer_size = shape->trailer_size;
+	else if (file->trailer_size != shape->trailer_size)
+		file->trailer_size = SHAPE_NONE;
 }
 
 int perfdata_add_event(struct perfdata *file, const struct perfdata_attr *attr, struct bytes raw,

@@ -65,7 +65,8 @@ struct perfdata {
 	size_t id_count;
 	unsigned sample_id_words; /* bit n: ids of some event's samples are at 8 * n */
 	unsigned
-	    trailer_id_words; /* bit n: ids of some event's trailers are 8 * n before the end */
+	    trailer_id_words;  /* bit n: ids of some event's trailers are 8 * n before the end */
+	uint16_t trailer_size; /* of all events, or SHAPE_NONE where they differ */
 	const struct perfdata_source
 	    *without_id; /* the first one whose samples have none, or NULL */
 

@@ -1,5 +1,7 @@
 #include "format/perfdata/perfdata_internal.h"
 
+#include "format/perfdata/stretch.h"
+
 #include <stdlib.h>
 
 /* So many records in a row are no accident; the long run where the last one may
@@ -17,6 +19,7 @@ int perfdata_open(struct perfdata **opened, struct bytes bytes, uint64_t *error_
 	if (!file)
 		return STATUS_NO_MEMORY;
 	file->in = bytes;
+	file->trailer_size = SHAPE_NONE;
 	/* Everything kept is at most some multiple of what the file says. */
 	size_t limit = SIZE_MAX;
 	if (bytes.size < (SIZE_MAX >> 4))
@@ -200,6 +203,14 @@ static int absorb(struct perfdata *file, const struct perfdata_record *record)
 	}
 }
 
+/* Without what the kernel did not write; and then with the trailer at its end. */
+static void cut_stretched(const struct perfdata *file, struct perfdata_record *record)
+{
+	if (file->trailer_size != SHAPE_NONE)
+		record->body.size = perfdata_written_size(record->type, record->body,
+							  file->trailer_size, file->swap);
+}
+
 static bool is_kernel_record(uint32_t type)
 {
 	return type - 1u < PERFDATA_CALLCHAIN_DEFERRED;
@@ -221,6 +232,8 @@ static __attribute__((noinline)) int next_slowly(struct perfdata *file,
 		if (got <= 0)
 			return got;
 		record->ordinal = ++file->ordinal;
+		if (perfdata_can_be_stretched(record->type))
+			cut_stretched(file, record);
 		if (is_kernel_record(record->type))
 			return 1;
 		got = absorb(file, record);
@@ -232,10 +245,10 @@ static __attribute__((noinline)) int next_slowly(struct perfdata *file,
 int perfdata_next(struct perfdata *file, struct perfdata_record *record)
 {
 	const uint8_t *at = file->pos;
-	if (__builtin_expect(file->inflating ||
-				 !read_plain(file, at, (size_t)(file->end - at), record) ||
-				 !is_kernel_record(record->type),
-			     false))
+	if (__builtin_expect(
+		file->inflating || !read_plain(file, at, (size_t)(file->end - at), record) ||
+		    !is_kernel_record(record->type) || perfdata_can_be_stretched(record->type),
+		false))
 		return next_slowly(file, record);
 	file->pos = record->body.data + record->body.size;
 	record->ordinal = ++file->ordinal;
