@@ -317,14 +317,11 @@ def stopped(program, place):
     return faults
 
 
-def in_terminal(command, keys):
-    """Exit status and all output of a command in a terminal of its own, given keys after times."""
+def in_terminal(command, said, keys):
+    """Exit status and all output of a command in a terminal of its own, given keys once it has said something."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(command[0], command)
-    for seconds, key in keys:
-        time.sleep(seconds)
-        os.write(terminal, key)
     output = b""
     while True:
         try:
@@ -334,6 +331,9 @@ def in_terminal(command, keys):
         if not chunk:
             break
         output += chunk
+        if keys and said in output:
+            os.write(terminal, keys)
+            keys = None
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output.decode(errors="replace")
 
@@ -342,14 +342,14 @@ def terminal(program, place):
     """Ctrl-C reaches the command, whose own way to end is waited for."""
     recording = place.out / "recording.data"
     command = [str(program), "record", "--no-auto", "-o", str(recording), "--", "sh", "-c",
-               "trap 'echo said; exit 5' INT; while :; do :; done"]
-    status, output = in_terminal(command, [(1, b"\x03")])
+               "trap 'echo said; exit 5' INT; for i in $(seq 300000); do :; done; echo ready; while :; do :; done"]
+    status, output = in_terminal(command, b"ready", b"\x03")
     print(output.strip())
     faults = stock_faults(recording, summary(output)[0], mapped=("libc",))
     if status != 5 or "said" not in output:
         faults.append(f"exit {status} instead of the command's own 5")
-    command[-1] = "read line; echo got $line"
-    status, output = in_terminal(command, [(0.7, b"words\n")])
+    command[-1] = "echo ready; read line; echo got $line"
+    status, output = in_terminal(command, b"ready", b"words\n")
     if status or "got words" not in output:
         faults.append(f"the command cannot read from the terminal: {output!r}")
     return faults

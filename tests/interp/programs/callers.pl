@@ -1,4 +1,4 @@
-# Calls of all kinds, until the time that is its argument is over (seconds).
+# Calls of all kinds, until it has had as many seconds of the processor as its argument says.
 package Some::Caller;
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ sub method {
 }
 
 package main;
-use Time::HiRes 'time';
+my $seconds = $ARGV[0];
 
 sub leaf {
     my $count = shift;
@@ -30,8 +30,8 @@ my $by = sub {
 };
 
 my $caller = Some::Caller->new;
-my $end = time() + $ARGV[0];
-while (time() < $end) {
+# A builtin: no function that would be seen.
+while ((times)[0] < $seconds) {
     $caller->method(60);
     my @sorted = sort { $by->($a) <=> $by->($b) } 3, 1, 2;
     eval { leaf(60); die "thrown\n"; };

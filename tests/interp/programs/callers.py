@@ -1,4 +1,4 @@
-"""Calls of all kinds, always the same, until the time that is its argument is over (seconds)."""
+"""Calls of all kinds, always the same, until it has had as many seconds of the processor as its argument says."""
 import sys
 import time
 
@@ -44,8 +44,8 @@ exec(compile("\n\n\ndef made_up(count):\n    x = lambda n: größe(n)\n    retur
 
 
 def main():
-    end = time.monotonic() + float(sys.argv[1])
-    while time.monotonic() < end:
+    end = time.process_time() + float(sys.argv[1])
+    while time.process_time() < end:
         sorted(range(4), key=key)
         made["made_up"](60)
         thrown(60)
