@@ -6,7 +6,6 @@ System.Reflection.Metadata reads them.
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "lib"))
@@ -19,12 +18,11 @@ PACKAGED = 30  # PDBs of packages that lie on the machine
 ASSEMBLIES_BYTES = 20 << 20
 
 
-def make_files(folder):
+def make_files():
     """Of the oracle itself: beside the assembly, and in it with all sources."""
     source = TESTS / "clr" / "Points.cs"
-    oracle = csharp.build(source, folder / "points.dll", "-debug:portable", f"-pdb:{folder / 'points.pdb'}")
-    embedded = csharp.build(source, folder / "embedded.dll", "-debug:embedded", "-embed", "-optimize")
-    return oracle, [folder / "points.pdb", embedded]
+    oracle = csharp.build(source, "points", "-debug:portable")
+    return oracle, [oracle.with_suffix(".pdb"), csharp.build(source, "embedded", "-debug:embedded", "-embed", "-optimize")]
 
 
 def packaged_files():
@@ -48,12 +46,11 @@ def read(*command):
 
 def main():
     points = sys.argv[2]
-    with tempfile.TemporaryDirectory() as name:
-        oracle, files = make_files(pathlib.Path(name))
-        files += [CORPUS / "portable.pdb", CORPUS / "sources.pdb"]
-        files += packaged_files()
-        wanted = read("dotnet", oracle, *files)
-        got = read(points, *files)
+    oracle, files = make_files()
+    files += [CORPUS / "portable.pdb", CORPUS / "sources.pdb"]
+    files += packaged_files()
+    wanted = read("dotnet", oracle, *files)
+    got = read(points, *files)
     for number, (ours, theirs) in enumerate(zip(got, wanted)):
         if ours != theirs:
             polyperf.fail(f"line {number + 1}: {ours!r} instead of {theirs!r}")

@@ -19,12 +19,13 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
+import csharp
+import dotnet
 import injected
 import jitdump
 import live
 import oracle
 import polyperf
-import runtime_test
 import stock
 
 CORE = "System.Private.CoreLib.dll"
@@ -32,22 +33,6 @@ COMPARED = 10000  # methods at least
 NAMED = 99.0  # percent of the samples in assemblies
 TIERS = r"\[(?:PreJIT|PreJit-cold)\]$"
 Method = collections.namedtuple("Method", "rva size start token name")
-
-
-def build(place, *options):
-    program = runtime_test.tool("dotnet")
-    if not subprocess.run([program, "--list-sdks"], capture_output=True).stdout.strip():
-        polyperf.skip("dotnet has no SDK")
-    place.environment.update(DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1",
-                             DOTNET_SKIP_FIRST_TIME_EXPERIENCE="1")
-    built = place.root / "built"
-    built.mkdir()
-    for name in ("Methods.cs", "methods.csproj"):
-        shutil.copy(runtime_test.WORKLOADS / name, built)
-    runtime_test.compile_to(place, program, "build", "-nologo", "-nodeReuse:false", "-v", "q", "-c",
-                            "Release", "-p:UseSharedCompilation=false", "-o", "out", *options,
-                            "methods.csproj")
-    return [program, built / "out" / "methods.dll"]
 
 
 def read_methods(text):
@@ -209,7 +194,7 @@ def inject_faults(program, place, recording):
 
 
 def off(program, lister, place, command):
-    recording, _ = place.record(program, command + ["busy", "2"], "--runtime", "dotnet=off", "-g",
+    recording, _ = place.record(program, command + ["busy", "1"], "--runtime", "dotnet=off", "-g",
                                 "no", "-F", "4999")
     samples = len(oracle.read_recording(recording.read_bytes()))
     return (assembly_faults(program, recording) + live.stock_perf_faults(recording, samples)
@@ -230,7 +215,7 @@ def main():
     if reason:
         polyperf.skip(reason)
     with live.place() as place:
-        command = build(place)
+        command = [dotnet.sdk()[0], csharp.build_workload(dotnet.WORKLOADS / "Methods.cs", "methods")]
         faults = names(program, lister, place, command) + off(program, lister, place, command)
         if faults:
             polyperf.fail(*faults)

@@ -17,30 +17,13 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
-sys.path.insert(0, str(HERE))
+import csharp
+import dotnet
 import live
 import polyperf
-import runtime_test
 
 WORKLOADS = HERE / "workloads"
 SAMPLING = ("-F", "1999", "--interpreters", "off")
-
-
-def build(place):
-    program = runtime_test.tool("dotnet")
-    if not subprocess.run([program, "--list-sdks"], capture_output=True).stdout.strip():
-        polyperf.skip("dotnet has no SDK")
-    place.environment.update(DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1",
-                             DOTNET_SKIP_FIRST_TIME_EXPERIENCE="1")
-    built = place.root / "built"
-    built.mkdir()
-    shutil.copy(WORKLOADS / "Server.cs", built / "Work.cs")
-    shutil.copy(WORKLOADS / "work.csproj", built)
-    runtime_test.compile_to(place, program, "build", "-nologo", "-nodeReuse:false", "-v", "q", "-c", "Release",
-                            "-p:UseSharedCompilation=false", "-o", "out", "work.csproj")
-    for path in place.tmp.iterdir():  # of the build
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return [program, built / "out" / "work.dll"]
 
 
 class Server:
@@ -105,7 +88,7 @@ def line_faults(program, recording):
              if (name := re.search(r"static int (Old|New)", text)) and (name := name[1])}
     text = polyperf.run(program, "report", "--sort", "symbol,srcline", "--format", "csv", "-i", recording).stdout
     faults = [f"{name} has no samples in line {number}" for number, name in lines.items()
-              if not re.search(rf"Server\.{name}\(int\).*Work\.cs:{number}\b", text)]
+              if not re.search(rf"Server\.{name}\(int\).*Server\.cs:{number}\b", text)]
     return faults if len(lines) == 2 else ["Server.cs is not what it was"]
 
 
@@ -219,7 +202,7 @@ def main():
         polyperf.skip(reason)
     faults = []
     with live.place() as place:
-        command = build(place)
+        command = [dotnet.sdk()[0], csharp.build_workload(WORKLOADS / "Server.cs", "server")]
         for case in (attach, attach_command, two, container):
             found = case(program, place, command)
             print(f"{case.__name__}: {len(found)} faults")

@@ -24,6 +24,7 @@ import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
+import csharp  # noqa: E402
 import dotnet  # noqa: E402
 import live  # noqa: E402
 import managed  # noqa: E402
@@ -50,14 +51,14 @@ def settings():
 
 
 def matrix(place):
-    work = dotnet.build(place.root / "built", "Work.cs", "work.csproj")
+    work = csharp.build_workload(dotnet.WORKLOADS / "Work.cs", "work")
     program, _ = dotnet.sdk()
     faults = []
     for row in settings():
         title = " ".join(f"{name.removeprefix('DOTNET_')}={value}" for name, value in row.items())
         print(title)
         place.environment.update(row)
-        recording, printed = place.record(PROGRAM, [program, work, "1"], "-q", "-F", "4999", "-g", "fp")
+        recording, printed = place.record(PROGRAM, [program, work, "0.4"], "-q", "-F", "4999", "-g", "fp")
         faults += [f"{title}: {fault}" for fault in (
             *live.workload_faults(PROGRAM, recording, printed), *managed.naming_faults(PROGRAM, recording),
             *live.left_behind(place, live.recorded_pids(recording)))]
@@ -98,12 +99,12 @@ def under_load(recorder, seconds):
 
 
 def web(place):
-    server = dotnet.build(place.root / "built", "Web.cs", "web.csproj")
+    server = dotnet.build("Web.cs", "web.csproj")
     program, _ = dotnet.sdk()
     recording = place.out / "recording.data"
-    recorder = place.start(PROGRAM, "record", "-q", "--interpreters", "off", "-F", "1999", "-g", "fp", "-o", recording,
+    recorder = place.start(PROGRAM, "record", "-q", "--interpreters", "off", "-F", "4999", "-g", "fp", "-o", recording,
                            "--", program, server)
-    return [*under_load(recorder, 2.5), *managed.naming_faults(PROGRAM, recording, minimum=1000),
+    return [*under_load(recorder, 1.2), *managed.naming_faults(PROGRAM, recording, minimum=1000),
             *names_faults(recording, ("Microsoft.AspNetCore.", "System.Text.Json.", "Squares"))]
 
 
@@ -115,8 +116,8 @@ def names_faults(recording, wanted):
 
 
 def roslyn(place):
-    command = dotnet.compiler_command(place.root, 30)
-    recording, _ = place.record(PROGRAM, command, "-q", "-F", "999", "-g", "fp")
+    command = dotnet.compiler_command(place.root, 4)
+    recording, _ = place.record(PROGRAM, command, "-q", "-F", "1999", "-g", "fp")
     return [*managed.naming_faults(PROGRAM, recording, minimum=1000),
             *names_faults(recording, ("Microsoft.CodeAnalysis.CSharp.",))]
 
@@ -132,7 +133,7 @@ def build(place):
 
 def older(place, framework):
     work = dotnet.publish(place.root / "built", framework)
-    recording, printed = place.record(PROGRAM, [work, "1"], "-q", "-F", "4999", "-g", "fp")
+    recording, printed = place.record(PROGRAM, [work, "0.5"], "-q", "-F", "4999", "-g", "fp")
     return [*live.workload_faults(PROGRAM, recording, printed), *managed.naming_faults(PROGRAM, recording),
             *live.left_behind(place, live.recorded_pids(recording))]
 
@@ -145,7 +146,7 @@ def core(place):
     (built / "work.runtimeconfig.json").write_text(json.dumps({"runtimeOptions": {
         "framework": {"name": "Microsoft.NETCore.App", "version": "2.0.0"},
         "configProperties": {"System.Globalization.Invariant": True}}}))
-    recording, printed = place.record(PROGRAM, [program, built / "work.dll", "2"], "-q", "-F", "1999", "-g", "fp")
+    recording, printed = place.record(PROGRAM, [program, built / "work.dll", "1"], "-q", "-F", "1999", "-g", "fp")
     return [*live.workload_faults(PROGRAM, recording, printed),
             *managed.naming_faults(PROGRAM, recording, floor=OLD_NAMED_SHARE),
             *live.left_behind(place, live.recorded_pids(recording))]
@@ -172,8 +173,8 @@ def whole_faults(found, name, minimum=50):
 def mixed(place):
     """Managed code that the C library's qsort calls, which managed code called: from copied stacks."""
     program, _ = dotnet.sdk()
-    work = dotnet.build(place.root / "built", "Mixed.cs", "mixed.csproj")
-    recording, _ = place.record(PROGRAM, [program, work, "2"], "-q", "-F", "499", "-g", "dwarf,16384")
+    work = csharp.build_workload(dotnet.WORKLOADS / "Mixed.cs", "mixed")
+    recording, _ = place.record(PROGRAM, [program, work, "0.8"], "-q", "-F", "499", "-g", "dwarf,16384")
     found = stacks(recording, "Mixed.Compare")
     wanted = ("Mixed.Compare", "qsort", "Mixed.Sort", "Mixed.Run", "Thread.StartCallback")
     ordered = sum(in_order(stack, wanted) for stack in found)
@@ -191,8 +192,8 @@ def in_order(stack, wanted):
 def pointers(place):
     """Managed code keeps frame pointers: stacks of the workload as the kernel walks them."""
     program, _ = dotnet.sdk()
-    work = dotnet.build(place.root / "built", "Work.cs", "work.csproj")
-    recording, _ = place.record(PROGRAM, [program, work, "1"], "-q", "-F", "1999", "-g", "fp")
+    work = csharp.build_workload(dotnet.WORKLOADS / "Work.cs", "work")
+    recording, _ = place.record(PROGRAM, [program, work, "0.4"], "-q", "-F", "1999", "-g", "fp")
     return whole_faults(stacks(recording, "Work.alpha"), "Work.alpha")
 
 

@@ -9,9 +9,8 @@ each JDK that java_test.py finds. Exit code 77: there is none.
 import collections
 import pathlib
 import re
-import subprocess
 import sys
-import time
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import java_test
@@ -22,6 +21,7 @@ from java_test import WORKLOADS, JIT_SOURCE
 
 SAMPLING = ("-F", "1999", "-g", "dwarf")
 NAMED = 99.5  # percent of the samples in the interpreter's code
+CLASSES = 100  # that a compiler is given
 WORDS = ",interpreted=on"
 LINE = re.compile(r"  (\S.*):(\d+)$")
 SAMPLE = re.compile(r"\s*(\d+)/\d+ +[\d.]+: +([0-9a-f]+) (.*) (\w+)$")
@@ -66,7 +66,7 @@ def record(case, *command):
 def shares(case):
     """alpha, beta and gamma as the program measures them; and `interpreter` is said to be the tier."""
     case.compile(WORKLOADS / "Work.java")
-    recording, printed = record(case, case.java, "-Xint", "-cp", case.classes, "Work", "3")
+    recording, printed = record(case, case.java, "-Xint", "-cp", case.classes, "Work", "0.8")
     interpreted(case, recording, 1000)
     case.faults += live.workload_faults(case.program, recording, printed)
     rows = polyperf.read_report(polyperf.run(case.program, "report", "--format", "csv", "-i",
@@ -79,7 +79,7 @@ def shares(case):
 def lines(case):
     """Two loops whose shares and lines are known."""
     case.compile(JIT_SOURCE)
-    recording, _ = record(case, case.java, "-Xint", "-cp", case.classes, "Jit", "lines", "3")
+    recording, _ = record(case, case.java, "-Xint", "-cp", case.classes, "Jit", "lines", "0.8")
     hit = collections.Counter(leaf.line for leaf in interpreted(case, recording, 1000)
                               if leaf.name == "Jit.lines(int)")
     hot = java_test.hot_lines()
@@ -107,11 +107,11 @@ def callers(case, recording, name):
 def mixed(case):
     """A compiler that starts, compiles itself and is left: interpreted beside compiled frames."""
     sources = case.place.root / "sources"
-    java_test.generate_classes(sources, 300)
+    java_test.generate_classes(sources, CLASSES)
     out = case.place.root / "compiled"
     out.mkdir()
     recording, _ = record(case, case.jdk / "bin/javac", "-d", out, *sorted(sources.glob("*.java")))
-    case.expect(len(list(out.glob("*.class"))) == 300, "not all was compiled")
+    case.expect(len(list(out.glob("*.class"))) == CLASSES, "not all was compiled")
     named = interpreted(case, recording)
     lined = [leaf for leaf in named if leaf.line]
     case.expect(len(lined) >= 0.9 * len(named), f"{len(lined)} of {len(named)} have lines")
@@ -121,30 +121,26 @@ def mixed(case):
 def attach(case):
     """record -p: what was loaded before is named, and the JVM is as before afterwards."""
     case.compile(JIT_SOURCE)
-    target = case.start("phases", "9", "-Xint")
+    target, pid = case.start("-Xint")
     try:
-        time.sleep(2)
-        recording = case.place.out / "recording.data"
-        done = case.place.run(case.program, "record", *SAMPLING, "-o", recording, "-p", target.pid,
-                              "--duration", "5")
-        print(done.stderr.strip())
+        recording, _ = case.record_running(target, pid, *SAMPLING, early=0.7, late=0.6)
         named = collections.Counter(leaf.name for leaf in interpreted(case, recording, 1000))
         for name in ("Jit.early(int)", "Jit.late(int)"):
             case.expect(named[name] > 300, f"{name} has {named[name]} samples")
         above = callers(case, recording, "Jit.early(int)")
-        case.expect(above["Jit.run(String, long, long)"] > 0.98 * above.total(), f"called by {above}")
-        maps = pathlib.Path(f"/proc/{target.pid}/maps").read_text()
+        case.expect(above["Jit.phases()"] > 0.98 * above.total(), f"called by {above}")
+        maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
         case.expect("jit-" not in maps, "the dump is still mapped")
     finally:
         java_test.expect_unharmed(case, target)
-    case.faults += live.left_behind(case.place, {target.pid})
+    case.faults += live.left_behind(case.place, {pid})
 
 
 def plugins(case):
     """The same class again and again, unloaded in between: its methods' places are used again."""
     case.compile(JIT_SOURCE)
     recording, printed = record(case, case.java, "-Xint", "-XX:+UseSerialGC", "-cp", case.classes, "Jit",
-                                "plugins", "4")
+                                "plugins", "1")
     case.expect(printed == "done plugins\n", f"printed {printed!r}")
     named = collections.Counter(leaf.name for leaf in interpreted(case, recording))
     plugin = named["Jit$Plugin.getAsInt()"]
@@ -157,15 +153,18 @@ import java.nio.file.*;
 public class Redefined {
     static Instrumentation instrumentation;
     public static void premain(String words, Instrumentation given) { instrumentation = given; }
+    static long spent() {
+        return java.lang.management.ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    }
     static void work(double seconds) {
-        for (long end = System.nanoTime() + (long) (seconds * 1e9); System.nanoTime() < end;)
+        for (long end = spent() + (long) (seconds * 1e9); spent() < end;)
             Hot.spin();
     }
     public static void main(String[] words) throws Exception {
-        work(1.5);
+        work(0.5);
         instrumentation.redefineClasses(
             new ClassDefinition(Hot.class, Files.readAllBytes(Paths.get(words[0]))));
-        work(1.5);
+        work(0.5);
         System.out.println("done " + Hot.sum);
     }
 }
@@ -177,28 +176,27 @@ HOT = """class Hot { static int sum;%s
 """
 
 
-def compile_hot(case, folder, *between):
-    """Hot's loop in another line and at another place in its bytecode; the line."""
+def write_hot(case, folder, *between):
+    """Hot's loop in another line and at another place in its bytecode; the source, and the line."""
     source = case.place.root / folder / "Hot.java"
     source.parent.mkdir()
     source.write_text(HOT % between)
-    case.compile(source)
-    return next(n for n, line in enumerate(source.read_text().splitlines(), 1) if "// hot" in line)
+    return source, next(n for n, line in enumerate(source.read_text().splitlines(), 1) if "// hot" in line)
 
 
 def redefined(case):
     """A class that is replaced while it runs: each time has the lines of its own."""
-    after = compile_hot(case, "after", "\n" * 30, " sum += 3; sum -= 2;")
+    source, after = write_hot(case, "after", "\n" * 30, " sum += 3; sum -= 2;")
+    case.compile(source)
     replacement = case.place.root / "Hot.class"
     (case.classes / "Hot.class").rename(replacement)
-    before = compile_hot(case, "before", "", "")
-    source = case.place.root / "Redefined.java"
-    source.write_text(REDEFINED)
-    subprocess.run([case.jdk / "bin/javac", "-cp", case.classes, "-d", case.classes, source], check=True)
-    jar, manifest = case.place.root / "agent.jar", case.place.root / "manifest"
-    manifest.write_text("Premain-Class: Redefined\nCan-Redefine-Classes: true\n")
-    subprocess.run([case.jdk / "bin/jar", "cfm", jar, manifest, "-C", case.classes, "Redefined.class"],
-                   check=True)
+    source, before = write_hot(case, "before", "", "")
+    (case.place.root / "Redefined.java").write_text(REDEFINED)
+    case.compile(source, case.place.root / "Redefined.java")
+    jar = case.place.root / "agent.jar"
+    with zipfile.ZipFile(jar, "w") as members:
+        members.writestr("META-INF/MANIFEST.MF", "Premain-Class: Redefined\nCan-Redefine-Classes: true\n")
+        members.write(case.classes / "Redefined.class", "Redefined.class")
     recording, printed = record(case, case.java, "-Xint", f"-javaagent:{jar}", "-cp", case.classes,
                                 "Redefined", replacement)
     case.expect(printed.startswith("done "), f"printed {printed!r}")
@@ -220,7 +218,7 @@ def told_methods(case):
 def checked(case):
     """The JVM's own check of its callers has nothing to say, while classes come and go."""
     case.compile(JIT_SOURCE)
-    done, _ = case.run("plugins", 3, "-Xcheck:jni", words=WORDS)
+    done, _ = case.run("plugins", 0.5, "-Xcheck:jni", words=WORDS)
     case.expect(not done.stderr and done.stdout == "done plugins\n",
                 f"said: {done.stdout[:500]}{done.stderr[:500]}")
     count, existing = told_methods(case)
@@ -231,7 +229,7 @@ def sanitized(case):
     """The agent built with clang's address sanitizer, in a JVM."""
     case.compile(JIT_SOURCE)
     java_test.preload_sanitizer(case)
-    done, _ = case.run("plugins", 3, words=WORDS)
+    done, _ = case.run("plugins", 0.5, words=WORDS)
     case.expect("Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr[:800])
     case.expect(told_methods(case)[0] > 3000, "few methods")
 

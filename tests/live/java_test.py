@@ -15,10 +15,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
+import javaclasses
 import jitdump
 import live
 import oracle
@@ -28,6 +28,8 @@ WORKLOADS = HERE / "workloads"
 JIT_SOURCE = WORKLOADS / "Jit.java"
 SAMPLING = ("-F", "1999", "-g", "fp")
 NAMED = 99.5  # percent of the samples in JIT code, with name and tier
+CLASSES = 300
+BEFORE = 0.7  # seconds of the processor that a JVM has spent when it is attached to
 
 
 def jdks():
@@ -55,10 +57,7 @@ class Case:
         self.faults = []
 
     def compile(self, *sources):
-        done = subprocess.run([self.jdk / "bin/javac", "-g", "-encoding", "UTF-8", "-d", self.classes,
-                               *sources], capture_output=True, text=True)
-        if done.returncode:
-            polyperf.fail(done.stderr[-500:])
+        shutil.copytree(javaclasses.build(self.jdk / "bin/javac", *sources), self.classes, dirs_exist_ok=True)
 
     def expect(self, condition, fault):
         if not condition:
@@ -82,8 +81,31 @@ class Case:
             polyperf.fail(f"{len(found)} dumps: {found}")
         return found[0]
 
-    def start(self, what, seconds, *options, before=()):
-        return self.place.start(*before, self.java, *options, "-cp", self.classes, "Jit", what, seconds)
+    def start(self, *options, before=()):
+        """A JVM that works in early(), long enough to be compiled already."""
+        process = self.place.start(*before, self.java, *options, "-cp", self.classes, "Jit", "phases",
+                                   stdin=subprocess.PIPE)
+        if process.stdout.readline() != "ready\n":
+            polyperf.fail(f"no JVM: {process.communicate(timeout=60)}")
+        is_java = pathlib.Path(f"/proc/{process.pid}/exe").resolve().name == "java"
+        pid = process.pid if is_java else live.child_of(process.pid, "java")
+        live.wait_until("the JVM hardly runs", lambda: live.cpu_seconds(pid) >= BEFORE)
+        return process, pid
+
+    def record_running(self, process, pid, *options, early=0.6, late=0.0):
+        """record -p for so many seconds of the JVM's work in early() and in late(); what was said of it."""
+        recording = self.place.out / "recording.data"
+        recorder = self.place.start(self.program, "record", *options, "-o", recording, "-p", pid)
+        live.let_run(recorder, pid, early)
+        if late:
+            process.stdin.write("late\n")
+            process.stdin.flush()
+            live.let_run(recorder, pid, late)
+        recorder.send_signal(signal.SIGINT)
+        _, said = recorder.communicate(timeout=120)
+        print(said.strip())
+        self.expect(recorder.returncode == 0, f"record: exit {recorder.returncode}")
+        return recording, said
 
     def named_share(self, recording, minimum=200):
         """Samples in anonymous code that have a name and a tier."""
@@ -129,7 +151,7 @@ def hot_lines():
 def tiers(case):
     """record's own choice: everything named, with a tier; alpha, beta and gamma as they say."""
     case.compile(WORKLOADS / "Work.java")
-    recording, printed = case.place.record(case.program, [case.java, "-cp", case.classes, "Work", "3"],
+    recording, printed = case.place.record(case.program, [case.java, "-cp", case.classes, "Work", "1"],
                                            *SAMPLING)
     case.named_share(recording)
     case.faults += live.workload_faults(case.program, recording, printed)
@@ -140,7 +162,7 @@ def tiers(case):
 def lines(case):
     """The lines of the samples in a method with two hot ones."""
     case.compile(JIT_SOURCE)
-    recording, _ = case.place.record(case.program, [case.java, "-cp", case.classes, "Jit", "lines", "3"],
+    recording, _ = case.place.record(case.program, [case.java, "-cp", case.classes, "Jit", "lines", "1"],
                                      *SAMPLING)
     codes = [code for code in bundled_code(case, recording) if code.name == "LJit;lines(I)I"]
     hit = collections.Counter()
@@ -195,7 +217,7 @@ def dump_inlines(code):
 def inlining(case):
     """Pairs of caller and callee as HotSpot prints them."""
     case.compile(JIT_SOURCE)
-    done, codes = case.run("outer", 2, "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintInlining",
+    done, codes = case.run("outer", 0.5, "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintInlining",
                            "-XX:+PrintCompilation", "-XX:CompileCommand=dontinline,Jit::never",
                            "-XX:CompileCommand=inline,Jit::middle", "-XX:-BackgroundCompilation")
     wanted = printed_inlines(done.stdout, "Jit::outer")
@@ -216,7 +238,7 @@ def inlining(case):
 def lambda_names(case):
     """Hidden classes have names that are the same in the next run."""
     case.compile(JIT_SOURCE)
-    _, codes = case.run("lambda", 1)
+    _, codes = case.run("lambda", 0.3)
     names = {code.name for code in codes if "Lambda" in code.name and "Jit" in code.name}
     names |= {scope.name for code in codes for scope in code.inlines if "Jit$$Lambda" in scope.name}
     case.expect("LJit$$Lambda;getAsInt()I" in names, f"lambdas are named {names}")
@@ -226,7 +248,7 @@ def lambda_names(case):
 def unload(case):
     """Classes come and go, many times, and the collector of garbage takes their code."""
     case.compile(JIT_SOURCE)
-    _, codes = case.run("plugins", 1, "-Xlog:disable", "-XX:+UseSerialGC", "-XX:-UseOnStackReplacement")
+    _, codes = case.run("plugins", 0.3, "-Xlog:disable", "-XX:+UseSerialGC", "-XX:-UseOnStackReplacement")
     plugins = [code for code in codes if code.name.startswith("LJit$Plugin;getAsInt")]
     gone = [code for code in plugins if code.unload_time]
     print(f"  {case.jdk.name}: {len(plugins)} plugins, {len(gone)} unloaded")
@@ -240,45 +262,39 @@ def unload(case):
 def attach(case):
     """record -p: names for what was there and for what comes; then it is as before."""
     case.compile(JIT_SOURCE)
-    target = case.start("phases", "9", "-XX:+PreserveFramePointer")
+    target, pid = case.start("-XX:+PreserveFramePointer")
     try:
-        time.sleep(2)
-        recording = case.place.out / "recording.data"
-        done = case.place.run(case.program, "record", *SAMPLING, "-o", recording, "-p", target.pid,
-                              "--duration", "5")
-        print(done.stderr.strip())
+        recording, told = case.record_running(target, pid, *SAMPLING, early=0.7, late=0.5)
         _, rows = case.named_share(recording)
         names = collections.Counter()
         for row in rows:
             names[row["symbol"]] += row["samples"]
         for name in ("Jit.early(int)", "Jit.late(int)"):
             case.expect(names[name] > 300, f"{name} has {names[name]} samples")
-        case.expect("tells of its code while it is recorded" in done.stderr, "not said")
-        maps = pathlib.Path(f"/proc/{target.pid}/maps").read_text()
+        case.expect("tells of its code while it is recorded" in told, "not said")
+        maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
         case.expect("jit-" not in maps, "the dump is still mapped")
     finally:
         output, errors = target.communicate(timeout=60)
     case.expect(output == "done phases\n", f"output: {output!r}")
     said = [line for line in errors.splitlines() if not line.startswith("WARNING: ")]
     case.expect(not said, f"errors: {said}")
-    case.faults += live.left_behind(case.place, {target.pid})
+    case.faults += live.left_behind(case.place, {pid})
 
 
 def attach_command(case):
     """polyperf attach, twice, and --stop, twice; the dump as others would read it."""
     case.compile(JIT_SOURCE)
-    target = case.start("phases", "6")
-    commands = [["attach", "--dir", case.dumps, target.pid], ["attach", target.pid],
-                ["attach", "--stop", target.pid], ["attach", "--stop", target.pid]]
+    target, pid = case.start()
+    commands = [["attach", "--dir", case.dumps, pid], ["attach", pid],
+                ["attach", "--stop", pid], ["attach", "--stop", pid]]
     try:
-        time.sleep(1.5)
         said = []
         for command in commands:
             done = subprocess.run([case.program, *map(str, command)], capture_output=True, text=True,
                                   env=case.place.environment, timeout=60)
             print(done.stderr.strip())
             said.append((done.returncode, done.stderr))
-            time.sleep(0.3)
     finally:
         output, _ = target.communicate(timeout=60)
     case.expect([status for status, _ in said] == [0, 0, 0, 1], f"exits {said}")
@@ -292,34 +308,9 @@ def attach_command(case):
     case.expect("error" not in lint.stdout and "warning" not in lint.stdout, lint.stdout)
 
 
-def record_target(case, pid):
-    """record -p on a JVM that runs already."""
-    time.sleep(2)
-    recording = case.place.out / "recording.data"
-    done = case.place.run(case.program, "record", *SAMPLING, "-o", recording, "-p", pid, "--duration", "2")
-    print(done.stderr.strip())
-    case.named_share(recording)
-
-
 def expect_unharmed(case, target):
     output, _ = target.communicate(timeout=60)
     case.expect(output == "done phases\n", f"output: {output!r}")
-
-
-def java_below(target):
-    for _ in range(100):
-        todo = [target.pid]
-        while todo:
-            pid = todo.pop()
-            try:
-                if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "java":
-                    return pid
-                for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-                    todo += map(int, task.read_text().split())
-            except OSError:
-                pass
-        time.sleep(0.05)
-    polyperf.fail("no java was started")
 
 
 def container(case):
@@ -338,10 +329,9 @@ def container(case):
     if tried.returncode:
         polyperf.skip(f"unshare or mount is not permitted: {tried.stderr.strip()}")
     case.classes = pathlib.Path("/tmp/kept")
-    target = case.start("phases", "7", before=command)
+    target, pid = case.start(before=command)
     try:
-        pid = java_below(target)
-        record_target(case, pid)
+        case.named_share(case.record_running(target, pid, *SAMPLING)[0])
         inside = [path.name for path in pathlib.Path(f"/proc/{pid}/root/tmp").iterdir()
                   if not re.match(r"hsperfdata_|kept|\.java_pid", path.name)]
         case.expect(not inside, f"left in the container: {inside}")
@@ -358,18 +348,17 @@ def other_user(case):
     case.compile(JIT_SOURCE)
     for path in (case.place.root, case.classes):
         path.chmod(0o755)
-    target = case.start("phases", "6", before=nobody)
+    target, pid = case.start(before=nobody)
     try:
-        record_target(case, target.pid)
+        case.named_share(case.record_running(target, pid, *SAMPLING)[0])
     finally:
         expect_unharmed(case, target)
-    case.faults += live.left_behind(case.place, {target.pid})
-    target = case.start("phases", "3")
+    case.faults += live.left_behind(case.place, {pid})
+    target, pid = case.start()
     try:
-        time.sleep(1)
         copy = case.place.root / "polyperf"
         shutil.copy(case.program, copy)
-        done = subprocess.run([*nobody, copy, "attach", str(target.pid)], capture_output=True, text=True)
+        done = subprocess.run([*nobody, copy, "attach", str(pid)], capture_output=True, text=True)
         print(done.stderr.strip())
         case.expect(done.returncode == 1 and "try: sudo polyperf attach" in done.stderr,
                     f"nobody attaches to root's: {done.stderr}")
@@ -378,22 +367,22 @@ def other_user(case):
 
 
 def many(case):
-    """Eight JVMs at once under one recording."""
+    """Four JVMs at once under one recording."""
     case.compile(JIT_SOURCE)
-    script = 'for i in 1 2 3 4 5 6 7 8; do "$@" & done; wait'
+    script = 'for i in 1 2 3 4; do "$@" & done; wait'
     recording, printed = case.place.record(case.program, ["sh", "-c", script, "sh", case.java, "-cp",
-                                                          case.classes, "Jit", "lines", "2"], *SAMPLING)
-    case.expect(printed.count("done lines") == 8, f"printed {printed!r}")
+                                                          case.classes, "Jit", "lines", "0.5"], *SAMPLING)
+    case.expect(printed.count("done lines") == 4, f"printed {printed!r}")
     case.named_share(recording)
     listed = subprocess.run(["unzip", "-l", recording], capture_output=True, text=True).stdout
-    case.expect(len(re.findall(r"process/\d+/jit/jit-\d+\.dump", listed)) == 8, listed)
+    case.expect(len(re.findall(r"process/\d+/jit/jit-\d+\.dump", listed)) == 4, listed)
     case.faults += live.left_behind(case.place, live.recorded_pids(recording))
 
 
 def checked(case):
     """The JVM's own check of its callers has nothing to say."""
     case.compile(JIT_SOURCE)
-    done, codes = case.run("plugins", 2, "-Xcheck:jni")
+    done, codes = case.run("plugins", 0.3, "-Xcheck:jni")
     case.expect(not done.stderr and done.stdout == "done plugins\n",
                 f"said: {done.stdout[:500]}{done.stderr[:500]}")
     case.expect(len(codes) > 100, f"only {len(codes)} pieces of code")
@@ -403,7 +392,9 @@ def killed(case):
     """kill -9: all that was told is there, and whole."""
     case.compile(JIT_SOURCE)
     process = case.place.start(case.java, case.agent_option(), "-cp", case.classes, "Jit", "plugins", "60")
-    time.sleep(2.5)
+    live.wait_until("no plugins are told", lambda: sum(
+        path.read_bytes().count(b"LJit$Plugin;") for path in case.dumps.glob("**/*.dump")) > 20
+        or process.poll() is not None)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     codes = jitdump.read(case.only_dump().read_bytes())
@@ -436,22 +427,18 @@ def control(case):
     """A file switches the telling on and off while the JVM runs."""
     case.compile(JIT_SOURCE)
     switch = case.place.root / "switch"
-    process = case.place.start(case.java, case.agent_option(f",control={switch}"), "-cp", case.classes,
-                               "Jit", "phases", "6")
-    time.sleep(1.5)
+    process, pid = case.start(case.agent_option(f",control={switch}"))
     case.expect(not list(case.dumps.iterdir()), "a dump is there before it was asked for")
     switch.touch()
-    time.sleep(1)
+    live.wait_until("what was compiled before is not told", lambda: any(
+        code.name == "LJit;early(I)I" for path in case.dumps.glob("**/*.dump") if path.stat().st_size
+        for code in jitdump.read(path.read_bytes())))
     found = list(case.dumps.glob("**/*.dump"))
     case.expect(len(found) == 1, f"{len(found)} dumps after the file appeared")
-    names = {code.name for code in jitdump.read(found[0].read_bytes())} if found else set()
-    case.expect("LJit;early(I)I" in names, "what was compiled before is not there")
     switch.unlink()
-    time.sleep(1)
-    maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
-    case.expect(str(case.dumps) not in maps, "the dump is still mapped")
-    output, _ = process.communicate(timeout=60)
-    case.expect(output == "done phases\n", f"output: {output!r}")
+    live.wait_until("the dump is still mapped", lambda: str(case.dumps) not in
+                    pathlib.Path(f"/proc/{pid}/maps").read_text())
+    expect_unharmed(case, process)
 
 
 def generate_classes(folder, count):
@@ -464,16 +451,16 @@ def generate_classes(folder, count):
 
 
 def javac(case):
-    """A real program: the compiler over two thousand classes."""
+    """A real program: the compiler over some hundred classes."""
     sources = case.place.root / "sources"
-    generate_classes(sources, 2000)
+    generate_classes(sources, CLASSES)
     listing = case.place.root / "sources.txt"
     listing.write_text("\n".join(map(str, sorted(sources.glob("*.java")))))
     out = case.place.root / "compiled"
     out.mkdir()
     recording, _ = case.place.record(case.program, [case.jdk / "bin/javac", "-d", out, f"@{listing}"],
                                      *SAMPLING)
-    case.expect(len(list(out.glob("*.class"))) == 2000, "not all was compiled")
+    case.expect(len(list(out.glob("*.class"))) == CLASSES, "not all was compiled")
     case.named_share(recording)
     codes = bundled_code(case, recording)
     lined = sum(bool(code.lines) for code in codes if code.tier and code.tier != "native")
@@ -497,7 +484,7 @@ def sanitized(case):
     case.compile(JIT_SOURCE)
     preload_sanitizer(case)
     for what in ("plugins", "outer"):
-        done, codes = case.run(what, 2)
+        done, codes = case.run(what, 0.5)
         case.expect("Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr[:800])
         case.expect(len(codes) > 100, f"only {len(codes)} pieces of code")
         case.only_dump().unlink()

@@ -11,42 +11,26 @@ import collections
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "lib"))
+import dotnet  # noqa: E402
 import live  # noqa: E402
 import polyperf  # noqa: E402
 
 WORKLOADS = TESTS / "live" / "workloads"
 NEEDED = {"dotnet": "the SDK of .NET", "clang": "clang, which links for NativeAOT", "perf": "stock perf"}
 # What says that the compiler's package, or what it links with, is not there.
-MISSING = re.compile(r"NU1\d\d\d|NETSDK1\d\d\d|MSB3073|Platform linker|unable to find library")
+MISSING = r"NU1\d\d\d|NETSDK1\d\d\d|MSB3073|Platform linker|unable to find library"
 
 
-def publish(place):
+def publish():
     for program, what in NEEDED.items():
         if not shutil.which(program):
             polyperf.skip(f"{what} is not installed")
-    if not subprocess.run(["dotnet", "--list-sdks"], capture_output=True).stdout.strip():
-        polyperf.skip("dotnet has no SDK")
-    place.environment.update(DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1",
-                             DOTNET_SKIP_FIRST_TIME_EXPERIENCE="1")
-    built = place.root / "built"
-    built.mkdir()
-    for name in ("Work.cs", "work.csproj"):
-        shutil.copy(WORKLOADS / name, built)
-    done = subprocess.run(
-        ["dotnet", "publish", "-nologo", "-nodeReuse:false", "-v", "q", "-c", "Release",
-         "-p:UseSharedCompilation=false", "-p:PublishAot=true", "-r", "linux-x64", "-o", "out", "work.csproj"],
-        cwd=built, capture_output=True, text=True, env=place.environment)
-    if done.returncode:
-        said = re.sub(r"\s+", " ", done.stdout + done.stderr)[-300:]
-        if MISSING.search(done.stdout + done.stderr):
-            polyperf.skip(f"no compiler of NativeAOT: {said}")
-        polyperf.fail(f"dotnet publish: {said}")
-    return built / "out" / "work"
+    return dotnet.made(["publish", "-p:PublishAot=true", "-r", "linux-x64"],
+                       [WORKLOADS / "Work.cs", WORKLOADS / "work.csproj"], MISSING) / "work"
 
 
 def rows_of(program, recording, *options):
@@ -78,12 +62,10 @@ def main(program):
     if reason:
         polyperf.skip(reason)
     with live.place() as place:
-        built = publish(place)
+        built = publish()
         if not built.with_name("work.dbg").is_file():
             polyperf.fail("it was not stripped")
-        for leftover in place.tmp.iterdir():
-            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
-        recording, printed = place.record(program, [built, "2"], "-F", "4999", "-g")
+        recording, printed = place.record(program, [built, "0.8"], "-F", "4999", "-g")
         print(printed.strip())
         rows = rows_of(program, recording)
         faults = share_faults(rows, printed) + line_faults(program, recording)

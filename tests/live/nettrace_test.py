@@ -5,7 +5,6 @@
 import collections
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "lib"))
 import csharp  # noqa: E402
+import dotnet  # noqa: E402
 import polyperf  # noqa: E402
 
 EVENTS = ("Microsoft-Windows-DotNETRuntime:0x40000a0018:5,"
@@ -31,7 +31,7 @@ def compile_program(folder):
     source = (TESTS / "data" / "nettrace" / "Work.cs").read_text()
     statement = "        x = x * 3 + sink; sink += x;\n"
     (folder / "Work.cs").write_text(source.replace(statement, statement * STATEMENTS))
-    return csharp.build(folder / "Work.cs", folder / "work.dll", "-optimize")
+    return csharp.build(folder / "Work.cs", "stream", "-optimize")
 
 
 def record(program, stream, **more):
@@ -43,20 +43,10 @@ def record(program, stream, **more):
     return stream
 
 
-def build_oracle(folder):
-    for name in ("TraceEvents.cs", "TraceEvents.csproj"):
-        shutil.copy(TESTS / "live" / "nettrace" / name, folder)
-    environment = dict(os.environ, DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1")
-    alone = ("-nodeReuse:false", "-p:UseSharedCompilation=false")
-    restored = subprocess.run(["dotnet", "restore", "-nodeReuse:false"], cwd=folder, env=environment,
-                              capture_output=True, text=True, timeout=120)
-    if restored.returncode != 0:
-        polyperf.skip("the package Microsoft.Diagnostics.Tracing.TraceEvent cannot be had")
-    built = subprocess.run(["dotnet", "build", "--no-restore", "-o", "out", *alone], cwd=folder, env=environment,
-                           capture_output=True, text=True, timeout=180)
-    if built.returncode != 0:
-        polyperf.fail(f"the reader with TraceEvent does not build: {built.stdout[-1500:]}")
-    return folder / "out" / "TraceEvents.dll"
+def build_oracle():
+    folder = TESTS / "live" / "nettrace"
+    return dotnet.made(["build"], [folder / "TraceEvents.cs", folder / "TraceEvents.csproj"],
+                       missing=r"NU1\d\d\d") / "TraceEvents.dll"
 
 
 def lines_of(*command):
@@ -124,9 +114,7 @@ def main():
         lines = lines_of(dump, stream)
         if lines[-1][:2] != ["end", "0"] or lines[-1][3:] != ["1", "0"] or any(line[0] == "problem" for line in lines):
             polyperf.fail(f"the stream is not whole: {lines[-1]}")
-        oracle_folder = folder / "oracle"
-        oracle_folder.mkdir()
-        oracle = build_oracle(oracle_folder)
+        oracle = build_oracle()
         wanted = collections.Counter(theirs(line) for line in lines_of("dotnet", oracle, stream)
                                      if line[0] != "lost")
         lost = check_lost(dump, oracle, program, folder)

@@ -18,12 +18,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "lib"))
+import csharp
+import javaclasses
 import live
 import map_code
 import polyperf
 
 WORKLOADS = HERE / "workloads"
-SECONDS = "3"
+SECONDS = "1"  # of the processor
 # A few samples fall into each call of alpha, so that no share hangs on how rounds meet samples.
 FREQUENCY = "4999"
 
@@ -85,25 +87,13 @@ def bun(place):
     return [fetched("BUN", "bun"), WORKLOADS / "work.js", SECONDS]
 
 
-def java(place):
-    built = compile_to(place, tool("javac"), "-encoding", "UTF-8", "-d", ".", WORKLOADS / "Work.java")
+def java(_):
+    built = javaclasses.build(tool("javac"), WORKLOADS / "Work.java")
     return [tool("java"), "-cp", built, "Work", SECONDS]
 
 
-def dotnet(place):
-    program = tool("dotnet")
-    if not subprocess.run([program, "--list-sdks"], capture_output=True).stdout.strip():
-        polyperf.skip("dotnet has no SDK")
-    place.environment.update(DOTNET_CLI_TELEMETRY_OPTOUT="1", DOTNET_NOLOGO="1",
-                             DOTNET_SKIP_FIRST_TIME_EXPERIENCE="1")
-    built = place.root / "built"
-    built.mkdir()
-    for name in ("Work.cs", "work.csproj"):
-        shutil.copy(WORKLOADS / name, built)
-    # No node stays behind to be reused: it would hold files in TMPDIR.
-    compile_to(place, program, "build", "-nologo", "-nodeReuse:false", "-v", "q", "-c", "Release",
-               "-p:UseSharedCompilation=false", "-o", "out", "work.csproj")
-    return [program, built / "out" / "work.dll", SECONDS]
+def dotnet(_):
+    return [tool("dotnet"), csharp.build_workload(WORKLOADS / "Work.cs", "work"), SECONDS]
 
 
 def mono(place):

@@ -1,12 +1,15 @@
 /* What the agent says of code, in a program where it is known: which lines are hot, what is
- * inlined where, what is compiled late, what is unloaded. `Jit CASE SECONDS`.
+ * inlined where, what is compiled late, what is unloaded. `Jit CASE SECONDS`, of the processor; `Jit phases`.
  */
+import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.util.function.IntSupplier;
 
 public class Jit {
     static volatile int sink;
+    static volatile boolean isLate, isOver;
     public static int[] data = new int[4096];
 
     /* Two loops of three to one. The tests find their lines by these words. */
@@ -56,7 +59,7 @@ public class Jit {
     public static class Plugin implements IntSupplier {
         public int getAsInt() {
             int a = 5;
-            for (int i = 0; i < 20000; i++)
+            for (int i = 0; i < 2500; i++)
                 a = a * 37 + data[(a ^ i) & 4095];
             return a;
         }
@@ -80,7 +83,7 @@ public class Jit {
 
     static void plugins(long end) throws Exception {
         byte[] bytes = pluginBytes();
-        for (int round = 0; round < 32 || System.nanoTime() < end; round++) {
+        for (int round = 0; round < 64 || cpuTime() < end; round++) {
             IntSupplier plugin =
                 (IntSupplier) new Loader().define(bytes).getDeclaredConstructor().newInstance();
             for (int i = 0; i < 200; i++)
@@ -94,20 +97,30 @@ public class Jit {
         return java.lang.management.ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    static void run(String what, long start, long end) throws Exception {
+    /* Works in early() until it reads "late", then in late() until there is nothing more to read. */
+    static void phases() {
+        Thread reader = new Thread(() -> {
+            try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in))) {
+                for (String line; (line = lines.readLine()) != null;)
+                    isLate |= line.equals("late");
+            } catch (java.io.IOException e) {
+                e.printStackTrace();
+            }
+            isOver = true;
+        });
+        reader.setDaemon(true);
+        reader.start();
+        System.out.println("ready");
+        while (!isOver)
+            sink = isLate ? late(100000) : early(100000);
+    }
+
+    static void run(String what, long end) throws Exception {
         IntSupplier lambda = () -> data[sink & 4095] + 1;
-        while (System.nanoTime() < end) {
+        while (cpuTime() < end) {
             switch (what) {
-            case "lines":
-                // Of the processor: on a busy machine there are to be as many samples.
-                for (long until = cpuTime() + (end - start); cpuTime() < until;)
-                    sink = lines(100000);
-                return;
+            case "lines": sink = lines(100000); break;
             case "outer": sink = outer(100000); break;
-            case "phases":
-                boolean isLate = System.nanoTime() - start > (end - start) / 2;
-                sink = isLate ? late(100000) : early(100000);
-                break;
             case "plugins": plugins(end); break;
             case "lambda":
                 for (int i = 0; i < 1000000; i++)
@@ -121,8 +134,11 @@ public class Jit {
     public static void main(String[] args) throws Exception {
         for (int i = 0; i < data.length; i++)
             data[i] = i * 7 + 3;
-        long start = System.nanoTime();
-        run(args[0], start, start + (long) (Double.parseDouble(args[1]) * 1e9));
+        // Of the processor: on a busy machine there are to be as many samples.
+        if (args[0].equals("phases"))
+            phases();
+        else
+            run(args[0], cpuTime() + (long) (Double.parseDouble(args[1]) * 1e9));
         System.out.println("done " + args[0]);
     }
 }

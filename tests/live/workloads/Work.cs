@@ -1,6 +1,5 @@
 using System;
 using System.Collections.Generic;
-using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -43,8 +42,8 @@ public static class Work {
         Func<int, int> lambda = q => q * 3 % 7;
         long sink = 0;
         int rounds = 0;
-        var clock = Stopwatch.StartNew();
-        while (clock.Elapsed.TotalSeconds < seconds) {
+        double start = Spent();
+        while (Spent() - start < seconds) {
             double from = Spent();
             sink += alpha(40000, rounds & 1023);
             double afterAlpha = Spent();

@@ -38,7 +38,7 @@ public class Work {
             spent[2] += clock.getCurrentThreadCpuTime() - afterBeta;
             spent[1] += afterBeta - afterAlpha;
             spent[0] += afterAlpha - from;
-            Op op = ops[rounds < 500 ? 0 : rounds < 900 ? 1 : rounds % 3];
+            Op op = ops[rounds < 200 ? 0 : rounds < 400 ? 1 : rounds % 3];
             sink += recur(16) + recompiled(op, 2000) + größe(2000) + lambda.applyAsInt(rounds, 2000);
             rounds++;
         }

@@ -26,7 +26,7 @@ main() ->
              [Seconds | _] -> list_to_integer(Seconds) * 1000;
              [] -> 3000
          end,
-    loop(erlang:monotonic_time(millisecond), Ms, 0, {0, 0, 0}, 0).
+    loop(spent(), Ms, 0, {0, 0, 0}, 0).
 
 %% In milliseconds of the processor: too coarse for one call, but right on average, and a busy
 %% machine does not shift the shares.
@@ -38,7 +38,7 @@ timed(Work) ->
     {Result, spent() - From}.
 
 loop(Start, Ms, Rounds, {A, B, G}, Sink) ->
-    case erlang:monotonic_time(millisecond) - Start < Ms of
+    case spent() - Start < Ms of
         true ->
             K = Rounds band 1023,
             {X, TA} = timed(fun() -> alpha(20000, K) end),
