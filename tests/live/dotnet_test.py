@@ -102,9 +102,9 @@ def web(place):
     server = dotnet.build("Web.cs", "web.csproj")
     program, _ = dotnet.sdk()
     recording = place.out / "recording.data"
-    recorder = place.start(PROGRAM, "record", "-q", "--interpreters", "off", "-F", "4999", "-g", "fp", "-o", recording,
+    recorder = place.start(PROGRAM, "record", "-q", "--interpreters", "off", "-F", "1999", "-g", "fp", "-o", recording,
                            "--", program, server)
-    return [*under_load(recorder, 1.2), *managed.naming_faults(PROGRAM, recording, minimum=1000),
+    return [*under_load(recorder, 2.5), *managed.naming_faults(PROGRAM, recording, minimum=1000),
             *names_faults(recording, ("Microsoft.AspNetCore.", "System.Text.Json.", "Squares"))]
 
 
@@ -116,7 +116,7 @@ def names_faults(recording, wanted):
 
 
 def roslyn(place):
-    command = dotnet.compiler_command(place.root, 4)
+    command = dotnet.compiler_command(place.root, 12)
     recording, _ = place.record(PROGRAM, command, "-q", "-F", "1999", "-g", "fp")
     return [*managed.naming_faults(PROGRAM, recording, minimum=1000),
             *names_faults(recording, ("Microsoft.CodeAnalysis.CSharp.",))]
