@@ -1,5 +1,6 @@
 # The front door: verbs only. Everything real is in CMakeLists.txt and tools/.
 T ?=
+ALL ?=
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
@@ -11,9 +12,9 @@ build: ## the program, for developing (build/dev)
 	@[ -f build/dev/build.ninja ] || cmake --preset dev >/dev/null
 	@cmake --build --preset dev
 
-check: ## installs what tests need, builds, runs all tests twice (gcc; clang with ASan and UBSan); T=x: those that match x, once
+check: ## installs what tests need, builds, runs the tests twice (gcc; clang with ASan and UBSan); T=x: those that match x, once; ALL=1: all versions of all runtimes
 	@tools/setup.sh build test $(if $(T),,live)
-	@tools/check.py $(if $(T),--only '$(T)')
+	@tools/check.py $(if $(T),--only '$(T)') $(if $(ALL),--all)
 
 asan: ## the tests that match T under ASan and UBSan alone
 	@tools/setup.sh build test

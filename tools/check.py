@@ -137,10 +137,11 @@ def read_results(path, preset, total, cases, again):
                                       else "".join(reasons) or str(skips)))
 
 
-def run_tests(preset, only, total):
+def run_tests(preset, options, total):
     build = ROOT / "build" / preset
     results = build / "results.xml"
-    if not run(f"{preset}: configure", "cmake", "--preset", preset) or \
+    if not run(f"{preset}: configure", "cmake", "--preset", preset,
+               f"-DALL_TESTS={'ON' if options.all else 'OFF'}") or \
             not run(f"{preset}: build", "cmake", "--build", "--preset", preset,
                     "--", "-k", "0"):
         total.add(0, 1, 0)
@@ -151,7 +152,7 @@ def run_tests(preset, only, total):
     ctest = ["ctest", "--test-dir", str(build), "--quiet", "--test-output-size-passed", "1000000",
              "--test-output-size-failed", "1000000", "--no-tests=ignore"]
     command = [*ctest, "-j", str(os.cpu_count() or 2), "--output-junit", str(results),
-               *(["-R", only] if only else [])]
+               *(["-R", options.only] if options.only else [])]
     env = {**os.environ,
            "UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "detect_leaks=1:print_legend=0"}
     start = time.monotonic()
@@ -184,6 +185,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="tests whose names match, in the dev build alone")
     parser.add_argument("--preset", action="append", help="dev, asan; default: both")
+    parser.add_argument("--all", action="store_true", help="whole matrices of versions and builds")
     parser.add_argument("--lint", action="store_true", help="house rules too, counted as tests")
     options = parser.parse_args()
     presets = options.preset or (["dev"] if options.only else ["dev", "asan"])
@@ -193,7 +195,7 @@ def main():
         subprocess.run([str(ROOT / "tools/runtimes.sh")])
         subprocess.run([str(ROOT / "tools/readers.sh")])
     for preset in presets:
-        run_tests(preset, options.only, total)
+        run_tests(preset, options, total)
     if options.lint:
         run_lint(total)
     if not total.passed and not total.failed:
