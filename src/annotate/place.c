@@ -1,18 +1,13 @@
 #include "annotate/place.h"
 
+#include "base/search.h"
+
 /* The first note that does not lie before the offset. */
 static size_t first_note(const struct listing *listing, uint64_t offset)
 {
-	size_t low = 0;
-	size_t high = listing->notes.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (listing->notes.items[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, listing->notes.count, i, listing->notes.items[i].offset < offset);
+	return count;
 }
 
 struct place_notes place_notes(const struct listing *listing, const struct annotate_row *row)
@@ -36,16 +31,9 @@ struct place_notes place_last_notes(const struct annotate_version *version)
 
 int32_t place_bytecode(const struct listing *listing, uint64_t offset)
 {
-	size_t low = 0;
-	size_t high = listing->bytecodes.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (listing->bytecodes.items[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? listing->bytecodes.items[low - 1].bytecode : -1;
+	size_t count;
+	SEARCH(count, listing->bytecodes.count, i, listing->bytecodes.items[i].offset <= offset);
+	return count ? listing->bytecodes.items[count - 1].bytecode : -1;
 }
 
 size_t place_scopes(const struct listing *listing, uint32_t scope, uint32_t chain[PLACE_DEPTH])

@@ -1,6 +1,7 @@
 #include "annotate/arrows.h"
 #include "annotate/internal.h"
 
+#include "base/search.h"
 #include "base/status.h"
 
 /* Of all versions together: about 80 bytes a row. */
@@ -9,16 +10,9 @@ enum { ROW_LIMIT = 4 << 20 };
 /* The last row that begins at or before the offset: index + 1, or 0. */
 static size_t row_before(const annotate_rows *rows, uint64_t offset)
 {
-	size_t low = 0;
-	size_t high = rows->count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (rows->items[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, rows->count, i, rows->items[i].offset <= offset);
+	return count;
 }
 
 static struct annotate_row *row_at(const annotate_rows *rows, uint64_t offset)

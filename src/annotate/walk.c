@@ -1,5 +1,7 @@
 #include "annotate/walk.h"
 
+#include "base/search.h"
+
 /* The lines of one file. */
 struct part {
 	const struct walk *walk;
@@ -10,18 +12,9 @@ struct part {
 
 static const struct annotate_line *find_line(const struct part *part, uint32_t line)
 {
-	size_t low = 0;
-	size_t high = part->count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (part->lines[middle].line == line)
-			return &part->lines[middle];
-		if (part->lines[middle].line < line)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	size_t count;
+	SEARCH(count, part->count, i, part->lines[i].line <= line);
+	return count && part->lines[count - 1].line == line ? &part->lines[count - 1] : NULL;
 }
 
 /* Lines that have neither text nor samples are left out. */

@@ -2,6 +2,7 @@
  * beyond 4 GiB, and borrowing stored members needs to know where they lie.
  */
 #include "base/arena.h"
+#include "base/search.h"
 #include "base/status.h"
 #include "base/vector.h"
 #include "bundle/list.h"
@@ -279,18 +280,11 @@ struct bundle_member bundle_member(const struct bundle *bundle, size_t index)
 
 static struct member *find(struct bundle *bundle, const char *name)
 {
-	size_t low = 0;
-	size_t high = bundle->members.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (strcmp(bundle->members.items[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == bundle->members.count || strcmp(bundle->members.items[low].name, name) != 0)
+	size_t count;
+	SEARCH(count, bundle->members.count, i, strcmp(bundle->members.items[i].name, name) < 0);
+	if (count == bundle->members.count || strcmp(bundle->members.items[count].name, name) != 0)
 		return NULL;
-	return &bundle->members.items[low];
+	return &bundle->members.items[count];
 }
 
 /* The member's bytes as they lie in the recording. */

@@ -1,5 +1,6 @@
 #include "clr/image.h"
 
+#include "base/search.h"
 #include "base/status.h"
 #include "clr/image_internal.h"
 
@@ -176,18 +177,11 @@ struct clr_method clr_image_method(const struct clr_image *image, uint32_t index
 bool clr_image_find(const struct clr_image *image, uint32_t rva, uint32_t *index)
 {
 	const struct r2r *r2r = &image->r2r;
-	uint32_t low = 0;
-	uint32_t high = r2r->code_count;
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-		if (r2r->code[middle].rva <= rva)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || rva - r2r->code[low - 1].rva >= r2r->code[low - 1].size)
+	size_t count;
+	SEARCH(count, r2r->code_count, i, r2r->code[i].rva <= rva);
+	if (!count || rva - r2r->code[count - 1].rva >= r2r->code[count - 1].size)
 		return false;
-	*index = low - 1;
+	*index = (uint32_t)(count - 1);
 	return true;
 }
 

@@ -1,5 +1,6 @@
 #include "clr/pdb.h"
 
+#include "base/search.h"
 #include "base/status.h"
 #include "clr/inflate.h"
 #include "clr/pdb_internal.h"
@@ -169,18 +170,12 @@ size_t clr_pdb_lines(const struct clr_pdb *pdb, uint32_t token, const struct clr
 bool clr_pdb_find(const struct clr_pdb *pdb, uint32_t token, uint32_t il_off, struct clr_line *line)
 {
 	const struct clr_line *lines;
-	size_t low = 0;
-	size_t high = clr_pdb_lines(pdb, token, &lines);
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-		if (lines[mid].il_off <= il_off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == 0 || lines[low - 1].line == 0)
+	const size_t line_count = clr_pdb_lines(pdb, token, &lines);
+	size_t count;
+	SEARCH(count, line_count, i, lines[i].il_off <= il_off);
+	if (count == 0 || lines[count - 1].line == 0)
 		return false;
-	*line = lines[low - 1];
+	*line = lines[count - 1];
 	return true;
 }
 

@@ -1,6 +1,7 @@
 #include "clr/r2rmap.h"
 
 #include "base/number.h"
+#include "base/search.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -99,17 +100,11 @@ void clr_r2rmap_clear(struct clr_r2rmap *map)
 
 bool clr_r2rmap_find(const struct clr_r2rmap *map, uint32_t rva, struct clr_r2rmap_line *line)
 {
-	size_t low = 0;
-	for (size_t high = map->lines.count; low < high;) {
-		const size_t middle = low + (high - low) / 2;
-		if (map->lines.items[middle].rva <= rva)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || rva - map->lines.items[low - 1].rva >= map->lines.items[low - 1].size)
+	size_t count;
+	SEARCH(count, map->lines.count, i, map->lines.items[i].rva <= rva);
+	if (!count || rva - map->lines.items[count - 1].rva >= map->lines.items[count - 1].size)
 		return false;
-	*line = map->lines.items[low - 1];
+	*line = map->lines.items[count - 1];
 	return true;
 }
 

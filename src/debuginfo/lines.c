@@ -6,6 +6,8 @@
  */
 #include "debuginfo/internal.h"
 
+#include "base/search.h"
+
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -283,14 +285,7 @@ bool unit_read_lines(struct debuginfo *info, struct unit *unit, const struct ran
 
 const struct line_row *unit_row(const struct unit *unit, uint64_t svma)
 {
-	size_t low = 0;
-	size_t high = unit->rows.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (unit->rows.items[middle].svma <= svma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &unit->rows.items[low - 1] : NULL;
+	size_t count;
+	SEARCH(count, unit->rows.count, i, unit->rows.items[i].svma <= svma);
+	return count ? &unit->rows.items[count - 1] : NULL;
 }

@@ -1,5 +1,7 @@
 #include "debuginfo/spans.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 /* Ranges that reach the place where the sweep is; a heap, the highest value on top. */
@@ -104,16 +106,9 @@ bool span_seal(struct span_table *ranges, struct span_table *table)
 /* How many begin at or before the address. */
 static size_t count_before(const struct span_table *table, uint64_t svma)
 {
-	size_t low = 0;
-	size_t high = table->count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (table->items[middle].start_svma <= svma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, table->count, i, table->items[i].start_svma <= svma);
+	return count;
 }
 
 const struct span *span_find(const struct span_table *table, uint64_t svma)

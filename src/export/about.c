@@ -1,5 +1,7 @@
 #include "export/about.h"
 
+#include "base/search.h"
+
 void export_about_clear(struct export_about *about)
 {
 	vector_clear(&about->command);
@@ -25,36 +27,18 @@ uint64_t export_wall_ns(const struct export_about *about, uint64_t time_ns)
 
 const struct export_object *export_object_of(const struct export_about *about, uint32_t path)
 {
-	size_t from = 0;
-	size_t to = about->objects.count;
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-		const struct export_object *object = &about->objects.items[middle];
-		if (object->path == path)
-			return object;
-		if (object->path < path)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return NULL;
+	const struct export_object *objects = about->objects.items;
+	size_t count;
+	SEARCH(count, about->objects.count, i, objects[i].path <= path);
+	return count && objects[count - 1].path == path ? &objects[count - 1] : NULL;
 }
 
 const char *export_program_of(const struct export_about *about, uint32_t pid)
 {
-	size_t from = 0;
-	size_t to = about->programs.count;
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-		const struct export_program *program = &about->programs.items[middle];
-		if (program->pid == pid)
-			return program->path;
-		if (program->pid < pid)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return "";
+	const struct export_program *programs = about->programs.items;
+	size_t count;
+	SEARCH(count, about->programs.count, i, programs[i].pid <= pid);
+	return count && programs[count - 1].pid == pid ? programs[count - 1].path : "";
 }
 
 /* Those of a thread stand together, the later ones behind. */
@@ -62,18 +46,12 @@ struct export_life export_life_of(const struct export_about *about, uint32_t pid
 				  uint64_t time_ns)
 {
 	struct export_life found = { .pid = pid, .tid = tid };
-	size_t from = 0;
-	size_t to = about->lives.count;
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-		const struct export_life *life = &about->lives.items[middle];
-		if (life->tid < tid || (life->tid == tid && life->pid < pid))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	for (; from < about->lives.count; from++) {
-		const struct export_life *life = &about->lives.items[from];
+	const struct export_life *lives = about->lives.items;
+	size_t at;
+	SEARCH(at, about->lives.count, i,
+	       lives[i].tid < tid || (lives[i].tid == tid && lives[i].pid < pid));
+	for (; at < about->lives.count; at++) {
+		const struct export_life *life = &lives[at];
 		if (life->tid != tid || life->pid != pid || life->begins_ns > time_ns)
 			break;
 		found = *life;

@@ -9,6 +9,8 @@
  */
 #include "image/internal.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 enum {
@@ -102,16 +104,9 @@ static int find_taken(struct search *s)
 /* How many of the ranges begin below the address. */
 static size_t taken_below(const struct search *s, uint64_t avma)
 {
-	size_t low = 0;
-	size_t high = s->taken_count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (s->taken[middle].start < avma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, s->taken_count, i, s->taken[i].start < avma);
+	return count;
 }
 
 static void take(struct search *s, struct range range)

@@ -1,5 +1,7 @@
 #include "lint/jitdump_internal.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 static int compare(uint64_t a, uint64_t b)
@@ -62,16 +64,9 @@ static int by_new_avma(const void *left, const void *right)
 /* The first load at or behind an address, in loads sorted by address. */
 static size_t lower_bound(const struct lint_loads *loads, uint64_t avma)
 {
-	size_t low = 0;
-	size_t high = loads->count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (loads->items[middle].start_avma < avma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, loads->count, i, loads->items[i].start_avma < avma);
+	return count;
 }
 
 void lint_loads_moves(struct lint *lint, struct lint_loads *loads, struct lint_moves *moves)

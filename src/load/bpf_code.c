@@ -1,5 +1,6 @@
 #include "load/bpf_code.h"
 
+#include "base/search.h"
 #include "base/status.h"
 #include "load/bpf_code_internal.h"
 
@@ -110,16 +111,9 @@ static int by_place(const void *left, const void *right)
 
 static size_t first_place(const struct places *places, const struct place *key)
 {
-	size_t low = 0;
-	size_t high = places->count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (compare(&places->items[middle], key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, places->count, i, compare(&places->items[i], key) < 0);
+	return count;
 }
 
 static void add_place(struct places *places, const struct bpf_function *function,
@@ -228,18 +222,12 @@ const char *bpf_code_line_text(const struct load *load, const struct piece *piec
 	const struct bpf_code *bpf = load->bpf;
 	if (!bpf || load->codes.items[piece->code].source != load->ksymbol_source)
 		return NULL;
-	size_t low = 0;
-	size_t high = bpf->functions.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (bpf->functions.items[middle].record_off < piece->record_off)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == bpf->functions.count)
+	size_t count;
+	SEARCH(count, bpf->functions.count, i,
+	       bpf->functions.items[i].record_off < piece->record_off);
+	if (count == bpf->functions.count)
 		return NULL;
-	const struct bpf_function *function = &bpf->functions.items[low];
+	const struct bpf_function *function = &bpf->functions.items[count];
 	if (function->record_off != piece->record_off || entry >= function->text_count)
 		return NULL;
 	return bpf->texts.items[function->first_text + entry];

@@ -1,6 +1,7 @@
 /* The functions of BPF programs as a jitdump. */
 #include "load/bpf_code_internal.h"
 
+#include "base/search.h"
 #include "base/status.h"
 #include "format/btf/btf.h"
 #include "format/jitdump/writer.h"
@@ -91,16 +92,9 @@ static int sort_lines(struct make *make)
 
 static size_t first_line_at(const struct make *make, uint64_t avma)
 {
-	size_t low = 0;
-	size_t high = make->lines.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (make->lines.items[middle].avma < avma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, make->lines.count, i, make->lines.items[i].avma < avma);
+	return count;
 }
 
 static int add_line(struct make *make, const struct line *line)

@@ -13,6 +13,7 @@
  */
 #include "load/clr_internal.h"
 
+#include "base/search.h"
 #include "base/status.h"
 #include "format/jitdump/layout.h"
 
@@ -102,16 +103,9 @@ static bool read_calls(struct rich *rich)
 /* The root's IL of an instruction. */
 static int32_t root_il(const struct rich *rich, uint32_t native_off)
 {
-	uint32_t low = 0;
-	uint32_t high = rich->call_count;
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-		if (rich->calls[mid].native_off <= native_off)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? rich->calls[low - 1].il_off : rich->last_il[0];
+	size_t count;
+	SEARCH(count, rich->call_count, i, rich->calls[i].native_off <= native_off);
+	return count ? rich->calls[count - 1].il_off : rich->last_il[0];
 }
 
 /* Where a node is called, its code beginning there for the first time. */

@@ -2,6 +2,7 @@
 #include "load/clr_internal.h"
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -114,17 +115,11 @@ int clr_seal(struct clr_process *p)
 /* How many come before what is told of the id after that time. */
 static size_t count_until(const struct clr_ids *ids, uint64_t id, uint64_t until_ns)
 {
-	size_t low = 0;
-	size_t high = ids->items.count;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-		const struct clr_id *item = &ids->items.items[mid];
-		if (item->id < id || (item->id == id && item->time_ns <= until_ns))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	const struct clr_id *items = ids->items.items;
+	size_t count;
+	SEARCH(count, ids->items.count, i,
+	       items[i].id < id || (items[i].id == id && items[i].time_ns <= until_ns));
+	return count;
 }
 
 /* The last one of an id that was told by then, else the first one: index + 1, or 0. */

@@ -1,6 +1,7 @@
 #include "load/digest.h"
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "format/perfmap/reader.h"
@@ -165,16 +166,9 @@ static uint32_t find_free(struct ranges *ranges, uint32_t index)
 
 static uint32_t index_of(const struct ranges *ranges, uint64_t avma)
 {
-	size_t low = 0;
-	size_t high = ranges->count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (ranges->bounds[middle].key < avma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	size_t count;
+	SEARCH(count, ranges->count, i, ranges->bounds[i].key < avma);
+	return (uint32_t)count;
 }
 
 /* Long ago, so that what it says of others holds for all samples that are still looked at. */

@@ -1,5 +1,6 @@
 #include "load/interpreted.h"
 
+#include "base/search.h"
 #include "base/status.h"
 #include "format/jitdump/extensions.h"
 #include "load/naming.h"
@@ -75,16 +76,9 @@ static size_t count_before(const struct load *load, const struct interpreted_pla
 						.time_ns = place->time_ns,
 						.source = UINT32_MAX,
 						.record_off = UINT64_MAX };
-	size_t low = 0;
-	size_t high = load->methods.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (by_id_and_time(&load->methods.items[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, load->methods.count, i, by_id_and_time(&load->methods.items[i], &key) <= 0);
+	return count;
 }
 
 /* The record at an index, if it is of this function. */

@@ -2,6 +2,7 @@
 #include "load/load_internal.h"
 
 #include "base/number.h"
+#include "base/search.h"
 #include "base/status.h"
 
 #include <inttypes.h>
@@ -62,17 +63,11 @@ static int by_thread(const void *left, const void *right)
 /* The last change of the thread at or before that time; SIZE_MAX: none. */
 static size_t change_at(const struct load *load, uint32_t tid, uint64_t time_ns)
 {
-	size_t low = 0;
-	size_t high = load->comms.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct comm_change *c = &load->comms.items[middle];
-		if (c->tid < tid || (c->tid == tid && c->time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && load->comms.items[low - 1].tid == tid ? low - 1 : SIZE_MAX;
+	const struct comm_change *comms = load->comms.items;
+	size_t count;
+	SEARCH(count, load->comms.count, i,
+	       comms[i].tid < tid || (comms[i].tid == tid && comms[i].time_ns <= time_ns));
+	return count && comms[count - 1].tid == tid ? count - 1 : SIZE_MAX;
 }
 
 void load_comms_sort(struct load *load)

@@ -1,5 +1,6 @@
 #include "record/held.h"
 
+#include "base/search.h"
 #include "base/status.h"
 #include "format/perfdata/layout.h"
 #include "os/clock.h"
@@ -254,24 +255,21 @@ static struct held_sample *ordered(const struct kept_round *round, size_t place)
 	return &round->samples.items[round->order.items[place]];
 }
 
+static bool is_until(const struct held_sample *sample, uint32_t tid, uint64_t time_ns)
+{
+	return sample->tid < tid || (sample->tid == tid && sample->time_ns <= time_ns);
+}
+
 /* The last sample of the thread that is not later; NULL: none in this round. */
 static struct held_sample *last_before(struct kept_round *round, uint32_t tid, uint64_t time_ns,
 				       size_t *place)
 {
-	size_t low = 0;
-	size_t high = round->order.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct held_sample *sample = ordered(round, middle);
-		if (sample->tid < tid || (sample->tid == tid && sample->time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	size_t count;
+	SEARCH(count, round->order.count, i, is_until(ordered(round, i), tid, time_ns));
+	if (!count)
 		return NULL;
-	struct held_sample *sample = ordered(round, low - 1);
-	*place = low - 1;
+	struct held_sample *sample = ordered(round, count - 1);
+	*place = count - 1;
 	return sample->tid == tid ? sample : NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "symbol/plt_internal.h"
 
+#include "base/search.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -128,16 +129,9 @@ static bool is_better_indirect(const struct symbol_candidate *other,
 /* The first slot of that resolver, or the count; slots are sorted by it. */
 static size_t first_of_resolver(const struct plt_reader *r, uint64_t svma)
 {
-	size_t low = 0;
-	size_t high = r->slots.count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (r->slots.items[middle].resolver_svma < svma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, r->slots.count, i, r->slots.items[i].resolver_svma < svma);
+	return count;
 }
 
 /* An indirect function has no relocation by name: its address leads to it. */

@@ -1,6 +1,7 @@
 #include "symbol/single_file.h"
 
 #include "base/path.h"
+#include "base/search.h"
 #include "base/status.h"
 #include "base/vector.h"
 #include "clr/build_id.h"
@@ -211,15 +212,9 @@ static struct assembly *open_assembly(struct single_file *single, struct entry *
 /* The assembly that a byte of the file is in, or NULL. */
 static struct entry *entry_at(struct single_file *single, uint64_t file_off)
 {
-	size_t low = 0;
-	for (size_t high = single->entries.count; low < high;) {
-		const size_t middle = low + (high - low) / 2;
-		if (single->entries.items[middle].off <= file_off)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	struct entry *entry = low ? &single->entries.items[low - 1] : NULL;
+	size_t count;
+	SEARCH(count, single->entries.count, i, single->entries.items[i].off <= file_off);
+	struct entry *entry = count ? &single->entries.items[count - 1] : NULL;
 	return entry && file_off - entry->off < entry->size && open_assembly(single, entry) ? entry
 											    : NULL;
 }

@@ -1,5 +1,7 @@
 #include "tui/table.h"
 
+#include "base/search.h"
+
 #include "tui/keys.h"
 
 #include <stdlib.h>
@@ -84,18 +86,11 @@ static bool filter_rows(struct table *table)
 /* The index of a row among those that are shown, or of the first behind it. */
 static size_t index_of(const struct table *table, size_t row)
 {
-	size_t low = 0;
-	size_t high = table->shown.count;
 	if (!table->is_filtered)
 		return row;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (table->shown.items[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, table->shown.count, i, table->shown.items[i] < row);
+	return count;
 }
 
 void table_choose(struct table *table, size_t row)

@@ -1,5 +1,6 @@
 #include "unwind/cfi.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "unwind/cfi_table.h"
@@ -205,16 +206,9 @@ static uint32_t search(struct cfi_table *table, uint64_t svma)
 	if (!f->row_count)
 		return CFI_NO_ROW;
 	const struct cfi_place *rows = table->rows.items + f->first_row;
-	size_t low = 0;
-	size_t high = f->row_count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (rows[middle].off <= svma - f->start_svma)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? rows[low - 1].row : CFI_NO_ROW;
+	size_t count;
+	SEARCH(count, f->row_count, i, rows[i].off <= svma - f->start_svma);
+	return count ? rows[count - 1].row : CFI_NO_ROW;
 }
 
 const struct cfi_row *cfi_find(struct cfi_table *table, uint64_t svma)

@@ -1,5 +1,7 @@
 #include "agent/jvmti/methods.h"
 
+#include "base/search.h"
+
 #include "agent/jvmti/java_name.h"
 
 #include <stdlib.h>
@@ -163,18 +165,11 @@ void methods_age(struct methods *methods, uint64_t now_ns)
 
 uint32_t method_line(const struct method *method, jint bytecode)
 {
-	size_t low = 0;
-	size_t high = method->line_count;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (method->lines[middle].start_location <= bytecode)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 && (bytecode >= 0 || method->line_count == 0))
+	size_t count;
+	SEARCH(count, method->line_count, i, method->lines[i].start_location <= bytecode);
+	if (count == 0 && (bytecode >= 0 || method->line_count == 0))
 		return 0;
-	const jint line = method->lines[low ? low - 1 : 0].line_number;
+	const jint line = method->lines[count ? count - 1 : 0].line_number;
 	return line > 0 ? (uint32_t)line : 0;
 }
 
