@@ -9,6 +9,7 @@ with polyperf. Written after DWARF 5 (section 6.4) and the LSB's page on .eh_fra
 import bisect
 import collections
 import ctypes
+import mmap
 import pathlib
 import struct
 
@@ -17,6 +18,7 @@ from userstack import RIP, RSP
 
 SECTION_HEADER, PROGRAM_HEADER = 64, 56
 PT_LOAD, SHT_NOBITS = 1, 8
+TABLES = (".eh_frame", ".debug_frame")
 WORD = 1 << 64
 TRUNCATED = "truncated"
 
@@ -26,6 +28,14 @@ Common = collections.namedtuple(
     "Common", "program code_align data_align return_register encoding is_signal has_augmentation")
 # A step: how the caller's registers follow. `cfa` and each of `rules` is (kind, operand...).
 Step = collections.namedtuple("Step", "cfa rules return_register is_signal")
+
+
+POINTER_FORMS = {0: "<Q", 2: "<H", 3: "<I", 4: "<Q", 10: "<h", 11: "<i", 12: "<q"}
+
+
+def pointer_form(encoding):
+    """What reads a pointer, and whether it is relative to its own place."""
+    return struct.Struct(POINTER_FORMS[encoding & 15]).unpack_from, {0: 0, 0x10: 1}[encoding & 0x70]
 
 
 class Reader:
@@ -68,10 +78,10 @@ class Reader:
         """DW_EH_PE_*; from the section's start to self.at is as in memory."""
         if encoding == 0xff:
             return None
-        here = section_svma + self.at
-        forms = {0: "Q", 2: "H", 3: "I", 4: "Q", 10: "h", 11: "i", 12: "q"}
-        base = {0: 0, 0x10: here}[encoding & 0x70]
-        return (self.take(forms[encoding & 15]) + base) % WORD
+        read, is_relative = pointer_form(encoding)
+        start, size = self.at, struct.calcsize(POINTER_FORMS[encoding & 15])
+        self.at += size
+        return (read(self.data, start)[0] + is_relative * (section_svma + start)) % WORD
 
 
 class Elf:
@@ -91,9 +101,9 @@ class Elf:
                    for index in range(section_count)]
         self.sections = {}
         for name, kind, _, svma, offset, size in headers:
-            if kind != SHT_NOBITS:
-                start = headers[names][4] + name
-                text = data[start:data.index(b"\0", start)].decode()
+            start = headers[names][4] + name
+            text = data[start:data.find(b"\0", start)].decode()
+            if kind != SHT_NOBITS and text in TABLES:
                 self.sections[text] = (svma, data[offset:offset + size])
         self.tables = None
         entry = struct.unpack_from("<Q", data, 24)[0]
@@ -110,7 +120,7 @@ class Elf:
         """The description of the code there, or None."""
         if self.tables is None:
             self.tables = [Descriptions(*self.sections[name], name == ".eh_frame")
-                           for name in (".eh_frame", ".debug_frame") if name in self.sections]
+                           for name in TABLES if name in self.sections]
         found = (table.find(svma) for table in self.tables)
         return next((one for one in found if one), None)
 
@@ -121,16 +131,21 @@ class Descriptions:
     def __init__(self, svma, data, is_eh):
         self.svma, self.data, self.is_eh, self.commons = svma, data, is_eh, {}
         # Only where each one starts: most of a large program is never asked for.
-        self.starts = sorted((self.head(at)[0], at) for at, is_common in self.entries() if not is_common)
+        self.starts = sorted(self.read_starts())
 
-    def entries(self):
-        """(offset, whether it is a CIE) of each."""
-        at = 0
-        while at + 8 <= len(self.data):
-            size, identity = struct.unpack_from("<II", self.data, at)
+    def read_starts(self):
+        """(start of the code, offset) of each description. A browser's engine has some 100,000."""
+        data, at, common_mark = self.data, 0, 0 if self.is_eh else 0xffffffff
+        head, forms = struct.Struct("<II").unpack_from, {}
+        while at + 8 <= len(data):
+            size, identity = head(data, at)
             assert size < 0xfffffff0, "64-bit DWARF"
-            if size:
-                yield at, identity == (0 if self.is_eh else 0xffffffff)
+            if size and identity != common_mark:
+                where = at + 4 - identity if self.is_eh else identity
+                if where not in forms:
+                    forms[where] = pointer_form(self.common(where).encoding)
+                read, is_relative = forms[where]
+                yield (read(data, at + 8)[0] + is_relative * (self.svma + at + 8)) % WORD, at
             at += 4 + size
 
     def common(self, at):
@@ -348,8 +363,9 @@ class Walker:
         if path not in self.objects:
             self.objects[path] = None
             data = vdso_bytes() if path == "[vdso]" else None
-            if data is None and path and pathlib.Path(path).is_file():
-                data = pathlib.Path(path).read_bytes()
+            if data is None and path and pathlib.Path(path).is_file() and pathlib.Path(path).stat().st_size:
+                with open(path, "rb") as file:
+                    data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             if data and data[:4] == b"\x7fELF":
                 self.objects[path] = Elf(data)
         return self.objects[path]

@@ -7,6 +7,7 @@ the frame that called them.
 """
 import bisect
 import collections
+import functools
 import re
 
 import polyperf
@@ -83,20 +84,37 @@ def is_native(dso, cache={}):
 def read_samples(program, recording):
     text = polyperf.run(program, "script", "-i", recording, "--no-inline", "--ns", "-F", FIELDS).stdout
     samples = []
-    for row in text.split("\n"):
-        if head := HEAD.match(row):
-            samples.append(Sample(int(head[1]), int(head[2]) * 10**9 + int(head[3]), [], []))
-        elif line := LINE.match(row):
-            frames = samples[-1].frames
-            frames[-1] = frames[-1]._replace(line=int(line[2]))
-        elif frame := FRAME.match(row):
-            samples[-1].frames.append(Seen(frame[1], frame[2], 0))
-        elif row.strip():
-            polyperf.fail(f"not understood: {row!r}")
-    for sample in samples:
-        sample.natives.extend(frame.name for frame in sample.frames if is_native(frame.dso))
-        sample.frames[:] = [frame for frame in sample.frames if not is_native(frame.dso)]
+    for block in text.split("\n\n"):
+        head, *rows = block.strip("\n").split("\n")
+        if not head:
+            continue
+        found = HEAD.match(head) or polyperf.fail(f"not understood: {head!r}")
+        frames, natives = [], []
+        for seen in frames_of(rows):
+            if is_native(seen.dso):
+                natives.append(seen.name)
+            else:
+                frames.append(seen)
+        samples.append(Sample(int(found[1]), int(found[2]) * 10**9 + int(found[3]), frames, natives))
     return samples
+
+
+@functools.cache
+def frame_of(row, line):
+    """The frame of a row and of the row of its line, or "". Of those that differ there are few."""
+    frame, place = FRAME.match(row), LINE.match(line)
+    if not frame or line and not place:
+        polyperf.fail(f"not understood: {row!r} {line!r}")
+    return Seen(frame[1], frame[2], int(place[2]) if place else 0)
+
+
+def frames_of(rows):
+    """Rows of frames, each with that of its line behind it, if it has one."""
+    at = 0
+    while at < len(rows):
+        has_line = at + 1 < len(rows) and rows[at + 1].startswith("  ")
+        yield frame_of(rows[at], rows[at + 1] if has_line else "")
+        at += 2 if has_line else 1
 
 
 def is_right(seen, frame):

@@ -7,6 +7,7 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -89,6 +90,16 @@ def let_run(recorder, pid, seconds):
                or recorder.poll() is not None)
 
 
+def let_be_read(recorder, said, pid, seconds):
+    """The same from when the recorder has said, in the file `said`, that it reads the process's functions,
+    or why it does not: to load what reads them takes the kernel a second.
+    """
+    told = re.compile(rf"\(process {pid}\): its functions are (not )?read")
+    wait_until(f"functions of process {pid} are not read",
+               lambda: told.search(said.read_text(errors="replace")) or recorder.poll() is not None)
+    let_run(recorder, pid, seconds)
+
+
 class Place:
     """Directories of one test: cwd, HOME, TMPDIR, and one for recordings."""
 
@@ -109,6 +120,23 @@ class Place:
         return subprocess.Popen([str(word) for word in command], cwd=self.cwd, text=True,
                                 env=self.environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, errors="replace", **options)
+
+    def run_until(self, until, *command):
+        """The same of a command that may fail. `until(process, said)` returns when it is to be interrupted;
+        None: it ends by itself. `said` is the file with its errors.
+        """
+        said = self.out / "said"
+        with open(said, "w") as errors, subprocess.Popen(
+                [str(word) for word in command], cwd=self.cwd, env=self.environment,
+                stdout=subprocess.DEVNULL, stderr=errors) as process:
+            try:
+                if until:
+                    until(process, said)
+                    process.send_signal(signal.SIGINT)
+                process.wait(2 * PATIENCE)
+            finally:
+                process.kill()
+        return subprocess.CompletedProcess(command, process.returncode, "", said.read_text(errors="replace"))
 
     def record(self, program, command, *options, cwd=None):
         """The recording, and what the recorded program printed: as runtimes tell by themselves."""

@@ -12,6 +12,7 @@ Frame = collections.namedtuple("Frame", "address name path")
 FRAME = re.compile(r"\s*([0-9a-f]+) (.*) \((.*)\)(?: .*)?$")
 FIELDS = ("--no-inline", "--ns", "-F", "pid,tid,time,ip,sym,dso")
 MAX_STACK = 2000  # perf stops at 127 where nobody says more
+WALKER = callframes.Walker()  # of all recordings: what files say is read once
 ENTRY_BYTES = 64  # of the _start of ld.so, which no table describes
 
 
@@ -67,7 +68,7 @@ class Recording:
     """All samples, and whether their stacks were kept up to the thread's first frame."""
 
     def __init__(self, path):
-        self.walker = callframes.Walker()
+        self.walker = WALKER
         data = path.read_bytes()
         self.samples = [Sample(self.walker, raw, memory) for raw, memory in userstack.samples(data)]
         bases = collections.defaultdict(collections.Counter)

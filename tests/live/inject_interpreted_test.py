@@ -25,7 +25,7 @@ import polyperf
 import stock
 import walked
 
-SECONDS = "2"
+SECONDS = "0.6"  # of the processor: some 600 samples, whose every frame is looked up by perf
 PROGRAMS = merge_test.PROGRAMS
 
 
@@ -34,12 +34,11 @@ def command_of(language):
     return ["--", walked.interpreter(language, None), str(program), SECONDS]
 
 
-def record(program, place, command, *options, auto="--no-auto"):
+def record(program, place, command, *options, auto="--no-auto", until=None):
+    """The recording; one that does not end by itself is ended when `until` returns."""
     path = place.out / "recording.data"
     words = [program, "record", "--interpreters=walk", auto, "-F", "997", *options, "-o", path, *command]
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=240,
-                          cwd=place.cwd, env=place.environment)
-    walked.need_walk(done)
+    walked.need_walk(place.run_until(until, *words))
     return path
 
 
@@ -54,10 +53,10 @@ def seen_by(perf, recording, *options):
                                      "-F", interpreted.FIELDS, *options, restore_signals=False).stdout)
 
 
-def hold(program, place, recording, target, *options, unwinds=False):
+def hold(program, place, recording, target, *options, unwinds=False, seen=None):
     """Stock perf on the one against ourselves on the other."""
-    counts, faults = interpreted.compare(seen_by(stock.Perf(place.root), target, *options),
-                                         wanted_of(program, recording, *options), unwinds)
+    seen = seen or seen_by(stock.Perf(place.root), target, *options)
+    counts, faults = interpreted.compare(seen, wanted_of(program, recording, *options), unwinds)
     print(dict(counts))
     for fault, count in faults.most_common(20):
         print(f"{count} times {fault}")
@@ -74,7 +73,9 @@ def case_stacks(program, place, language, stacks, toy=None):
     if language == "toy":  # the first seconds of a command that names no interpreter are missing
         process = place.start(toy, PROGRAMS / "callers.toy", "60")
         try:
-            recording = record(program, place, ["-p", process.pid, "--duration", "2"], "-g", stacks)
+            recording = record(program, place, ["-p", process.pid], "-g", stacks,
+                               until=lambda recorder, said: live.let_be_read(recorder, said, process.pid,
+                                                                             float(SECONDS)))
         finally:
             process.kill()
             process.communicate()
@@ -83,7 +84,8 @@ def case_stacks(program, place, language, stacks, toy=None):
     target = inject(program, place, recording)
     # Without callers perf has one frame a sample.
     options = ["-G"] if stacks == "no" else []
-    counts = hold(program, place, recording, target, *options, unwinds="dwarf" in stacks)
+    seen = seen_by(stock.Perf(place.root), target, *options)
+    counts = hold(program, place, recording, target, *options, unwinds="dwarf" in stacks, seen=seen)
     # Most of Ruby's evaluator has no symbol: without callers nothing says that it is one.
     share = 0 if (language, stacks) == ("ruby", "no") else 0.1 if stacks == "no" else 0.8
     assert counts["in an interpreter"] > share * counts["samples"]
@@ -91,8 +93,7 @@ def case_stacks(program, place, language, stacks, toy=None):
     assert counts["with a line"] > 0.6 * counts["interpreted"]
     assert counts["damaged"] <= 0.01 * counts["samples"]
     # What we read in it ourselves is the same again.
-    again, faults = interpreted.compare(wanted_of(program, target, *options), seen_by(
-        stock.Perf(place.root), target, *options), "dwarf" in stacks)
+    again, faults = interpreted.compare(wanted_of(program, target, *options), seen, "dwarf" in stacks)
     print(dict(again), dict(faults))
     assert not faults
 

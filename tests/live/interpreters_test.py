@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "lib"))
@@ -24,6 +23,7 @@ import polyperf
 
 PROGRAMS = HERE.parent / "interp/programs"
 POLYPERF = sys.argv[1]
+ENOUGH = 0.7  # seconds of the processor: some 700 samples
 SHARE = 0.99  # of the samples between the first and the last stack of a thread
 OPTIONS = {"luajit": ["-joff"]}  # of what is compiled only the outermost function is in the frames
 NOTHING_RUNS = (0, 2)  # a whole stack may be empty: Ruby compiles before anything runs
@@ -49,12 +49,10 @@ def callers(language, seconds, version=None):
     return [path_of(language, version), *OPTIONS.get(language, []), program, str(seconds)]
 
 
-def record(place, *arguments, environment=None):
-    """The recording and what polyperf said."""
+def record(place, *arguments, until=None):
+    """The recording and what polyperf said; one that does not end by itself is ended when `until` returns."""
     recording = place.out / "recording.data"
-    done = subprocess.run([POLYPERF, "record", "-o", str(recording), *map(str, arguments)], cwd=place.cwd,
-                          env=environment or place.environment, capture_output=True, text=True,
-                          errors="replace", timeout=240)
+    done = place.run_until(until, POLYPERF, "record", "-o", recording, *arguments)
     print(done.stderr.strip())
     assert done.returncode == 0, done.returncode
     return recording, done.stderr
@@ -101,6 +99,7 @@ def check_stock(recording, event="cpu-clock"):
     """Stock perf reads both events, and says nothing against the file."""
     if not shutil.which("perf"):
         return
+    text = ""
     for arguments in (("report", "--stdio", "-g", "none"), ("script",), ("script", "-F", "comm,event,ip,sym"),
                       ("evlist", "-v"), ("report", "--stdio", "--sort", "comm", "--stats")):
         done = subprocess.run(["perf", *arguments, "-i", str(recording)], capture_output=True, text=True,
@@ -109,6 +108,8 @@ def check_stock(recording, event="cpu-clock"):
         assert done.returncode == 0 and not said, f"perf {arguments}: {done.returncode} {said[:3]}"
         if arguments[0] == "report":
             assert "polyperf:frames" in done.stdout
+        if arguments == ("script",):
+            text = done.stdout
     rows = subprocess.run(["perf", "script", "-G", "--ns", "-F", "event,time", "-i", str(recording)],
                           capture_output=True, text=True).stdout.splitlines()
     times = [float(row.split()[0].rstrip(":")) for row in rows]
@@ -116,13 +117,11 @@ def check_stock(recording, event="cpu-clock"):
     whole = frames.Recording(recording)
     assert len(rows) == len(whole.samples), f"perf shows {len(rows)} of {len(whole.samples)} samples"
     # The type of the samples' event keeps its fields beside one that has fewer.
-    done = subprocess.run(["perf", "script", "-i", str(recording)], capture_output=True, text=True,
-                          errors="replace")
-    assert re.search(r"^\t +[0-9a-f]+ \S+", done.stdout, re.M), "no call chains"
+    assert re.search(r"^\t +[0-9a-f]+ \S+", text, re.M), "no call chains"
 
 
 def case_command(place, language, version=None):
-    file, said = record(place, "--", *callers(language, 2, version))
+    file, said = record(place, "--", *callers(language, ENOUGH, version))
     need_walk(said)
     assert READ.search(said)[1].lower() == language
     recording = frames.Recording(file)
@@ -135,11 +134,12 @@ def case_command(place, language, version=None):
 
 
 @contextlib.contextmanager
-def running(command, place):
+def running(command, place, warm=0.3):
+    """The command, when it has had so many seconds of the processor."""
     with subprocess.Popen(command, cwd=place.cwd, env=place.environment, stdout=subprocess.DEVNULL,
                           start_new_session=True) as process:
         try:
-            time.sleep(0.7)
+            live.wait_until(f"{command[0]} does not run", lambda: live.cpu_seconds(process.pid) >= warm)
             yield process
         finally:
             os.killpg(process.pid, signal.SIGKILL)
@@ -147,7 +147,8 @@ def running(command, place):
 
 def case_attach(place, language, version=None):
     with running(callers(language, 60, version), place) as process:
-        file, said = record(place, "-p", process.pid, "--duration", 2)
+        file, said = record(place, "-p", process.pid,
+                            until=lambda recorder, said: live.let_be_read(recorder, said, process.pid, ENOUGH))
     need_walk(said)
     assert READ.search(said)[3] == str(process.pid)
     check_share(frames.Recording(file), LEAVES[language], 100, process.pid)
@@ -155,7 +156,10 @@ def case_attach(place, language, version=None):
 
 def case_system(place, *_):
     with running(callers("python", 60), place) as first, running(callers("perl", 60), place) as second:
-        file, said = record(place, "-a", "--duration", 2)
+        def until(recorder, said):
+            for process in (first, second):
+                live.let_be_read(recorder, said, process.pid, ENOUGH / 3)
+        file, said = record(place, "-a", until=until)
     need_walk(said)
     recording = frames.Recording(file)
     check_share(recording, LEAVES["python"], 50, first.pid)
@@ -168,8 +172,7 @@ def hidden(place, language):
     program = place.root / "innocent"
     shutil.copy(path_of(language), program)
     script = place.root / "start"
-    seconds = 6
-    script.write_text(f"#!/bin/sh\nsleep 0.3\n{program} {PROGRAMS}/callers.{SUFFIXES[language]} {seconds}\n")
+    script.write_text(f"#!/bin/sh\nsleep 0.3\n{program} {PROGRAMS}/callers.{SUFFIXES[language]} 60\nexit 0\n")
     script.chmod(0o755)
     return script
 
@@ -191,24 +194,33 @@ def check_toy(file, said):
 
 def case_slot_command(place, toy):
     """The walk is there when the program starts: it is looked at within some milliseconds."""
-    first = check_toy(*record(place, "--", *toy_command(toy, 2)))
+    first = check_toy(*record(place, "--", *toy_command(toy, ENOUGH)))
     assert first <= 100, f"{first} samples before the first stack"
 
 
 def case_slot_wrapped(place, toy):
     """Also behind a wrapper, and where a script's first line names it."""
-    first = check_toy(*record(place, "--", "env", "A=1", *toy_command(toy, 2)))
+    first = check_toy(*record(place, "--", "env", "A=1", *toy_command(toy, ENOUGH)))
     assert first <= 100, f"{first} samples before the first stack"
     script = place.cwd / "script.toy"
     script.write_text(f"#!{toy}\n" + (PROGRAMS / "callers.toy").read_text())
     script.chmod(0o755)
-    first = check_toy(*record(place, "--", str(script), 2))
+    first = check_toy(*record(place, "--", str(script), ENOUGH))
     assert first <= 100, f"{first} samples before the first stack"
 
 
 def case_slot_attach(place, toy):
     with running(toy_command(toy, 60), place) as process:
-        assert check_toy(*record(place, "-p", process.pid, "--duration", 2)) <= 100
+        found = record(place, "-p", process.pid,
+                       until=lambda recorder, said: live.let_be_read(recorder, said, process.pid, ENOUGH))
+        assert check_toy(*found) <= 100
+
+
+def end_when_walked(recorder, said, parent):
+    """Ends the program, however late it was seen, when enough of it was walked."""
+    program = live.child_of(parent, "innocent")
+    live.let_be_read(recorder, said, program, ENOUGH)
+    os.kill(program, signal.SIGTERM)
 
 
 def check_late(file, said):
@@ -218,24 +230,34 @@ def check_late(file, said):
 
 
 def case_midrun(place, *_):
-    file, said = record(place, "--", hidden(place, "perl"))
-    check_late(file, said)
+    def until(recorder, said):
+        end_when_walked(recorder, said, recorder.pid)
+        recorder.wait(live.PATIENCE)
+    check_late(*record(place, "--", hidden(place, "perl"), until=until))
 
 
 def case_midrun_attached(place, *_):
-    with running(["/bin/sh", "-c", f"sleep 1.2; {hidden(place, 'perl')}; sleep 60"], place) as process:
-        file, said = record(place, "-p", process.pid, "--duration", 5)
-    check_late(file, said)
+    start = place.root / "now"
+    waits = f"until [ -e {start} ]; do sleep 0.1; done; {hidden(place, 'perl')}; sleep 60"
+
+    def until(recorder, said):
+        live.wait_until("nothing is recorded", lambda: live.is_sampling(recorder) or recorder.poll() is not None)
+        start.touch()
+        end_when_walked(recorder, said, process.pid)
+    with running(["/bin/sh", "-c", waits], place, warm=0) as process:
+        found = record(place, "-p", process.pid, until=until)
+    check_late(*found)
 
 
 ORPHAN = """
 import os, sys, time
 def spin():
-    end = time.monotonic() + 1.5
-    while time.monotonic() < end: pass
+    end = time.thread_time() + 0.7
+    while time.thread_time() < end: pass
 if os.fork() == 0:
     time.sleep(0.2) # the parent is gone
     spin()
+    open(sys.argv[1], "w").write("done\\n")
     os._exit(0)
 """
 
@@ -243,7 +265,9 @@ if os.fork() == 0:
 def case_orphan(place, *_):
     """A child outlives the parent that it was forked from."""
     path = path_of("python")
-    file, said = record(place, "--", "/bin/sh", "-c", f"{path} -c \"$0\"; sleep 2.5", ORPHAN)
+    ends = place.root / "ends"
+    os.mkfifo(ends)
+    file, said = record(place, "--", "/bin/sh", "-c", f"{path} -c \"$0\" {ends}; read end <{ends}", ORPHAN)
     need_walk(said)
     recording = frames.Recording(file)
     pid = int(READ.search(said)[3])
@@ -257,8 +281,8 @@ THREADS = """
 import sys, threading, time, zlib
 data = bytes(range(256)) * 400
 def spin():
-    end = time.monotonic() + 2
-    while time.monotonic() < end: zlib.compress(data, 6)
+    end = time.thread_time() + 0.4
+    while time.thread_time() < end: zlib.compress(data, 6)
 threads = [threading.Thread(target=spin) for _ in range(3)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()

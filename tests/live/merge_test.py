@@ -47,6 +47,7 @@ CALLERS = {
                "callers.lua:64": {"<main>"}},
 }
 OPTIONS = {"luajit": ["-joff"]}
+SECONDS = "1"  # of the processor: some 1000 samples
 UNLINKED = "no frame of the interpreter: none is linked, as yet or any more"
 OTHER = "no frame of the interpreter: another one runs here"
 IDLE = "no frame of the interpreter: nothing runs"  # what is being entered is the outermost
@@ -59,7 +60,7 @@ Frame = collections.namedtuple("Frame", "name reason")
 def record(folder, language, version, *options, auto="--no-auto"):
     """The recording of a program that calls in all ways that its language has."""
     program = PROGRAMS / f"callers.{SUFFIXES[language]}"
-    return record_command(folder, [walked.interpreter(language, version), *OPTIONS.get(language, []), str(program), "3"], *options, auto=auto)
+    return record_command(folder, [walked.interpreter(language, version), *OPTIONS.get(language, []), str(program), SECONDS], *options, auto=auto)
 
 
 def record_command(folder, command, *options, auto="--no-auto"):
@@ -129,7 +130,7 @@ def case_slot(toy, mode):
     if not os.path.exists(toy):
         polyperf.skip("not on this machine")
     with tempfile.TemporaryDirectory() as folder:
-        path = record_command(folder, [toy, str(PROGRAMS / "callers.toy"), "3"], "-g", mode)
+        path = record_command(folder, [toy, str(PROGRAMS / "callers.toy"), SECONDS], "-g", mode)
         text = polyperf.run(POLYPERF, "script", "-i", path, "-F", "time,ip,sym,reason").stdout
         blocks = [block for block in re.split(r"\n\s*\n", text) if block.strip()]
         all_frames = list(stacks_of(path))
@@ -191,7 +192,7 @@ def case_lua(polylua):
     if not os.path.exists(polylua):
         polyperf.skip("no liblua5.4-dev")
     with tempfile.TemporaryDirectory() as folder:
-        path = record_command(folder, [polylua, str(PROGRAMS / "callers54.lua"), "3"], "-g", "dwarf,32768")
+        path = record_command(folder, [polylua, str(PROGRAMS / "callers54.lua"), "2"], "-g", "dwarf,32768")
         all_frames = list(stacks_of(path))
         first = next(i for i, frames in enumerate(all_frames) if any("callers54" in f.name for f in frames))
         print(f"{first} of {len(all_frames)} before the first look")

@@ -20,6 +20,7 @@ PROGRAMS = HERE.parent / "interp/programs"
 POLYPERF, PROGRAM = sys.argv[1], sys.argv[3]
 AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 COPIED = re.compile(r"^polyperf: slot \w+ \(process \d+\): its functions are read from the copies of its stack$", re.M)
+ENOUGH = 1  # second of the processor: some 1000 samples
 TOY = ["main", "outer", "inner", "compare", "sort"]
 
 
@@ -83,9 +84,9 @@ def shares(path):
 
 def case_copied(place):
     """From the copies the same functions come as from the walk."""
-    seen = shares(record_copied(place, toy_command(3)))
+    seen = shares(record_copied(place, toy_command(ENOUGH)))
     assert seen["run"] <= 0.02 * seen["all"] and seen["[unknown]"] <= 0.01 * seen["all"]
-    path, said = record(place, toy_command(3), "-g", "dwarf")
+    path, said = record(place, toy_command(ENOUGH), "-g", "dwarf")
     if "CAP_BPF" in said or "built without" in said:
         return
     walked = shares(path)
@@ -95,7 +96,7 @@ def case_copied(place):
 
 def case_lines(place):
     """Lines are in the frames: two of them share a function's time as they should."""
-    path = record_copied(place, toy_command(3))
+    path = record_copied(place, toy_command(ENOUGH))
     text = polyperf.run(POLYPERF, "report", "-i", str(path), "--sort", "sym,srcline").stdout
     lines = {int(row[1]): int(row[0]) for row in
              re.findall(r"^\s*[\d.]+%\s+(\d+)\s.*\binner\s+\S*callers\.toy:(\d+)$", text, re.M)}
@@ -126,7 +127,7 @@ def check_churn(path, least):
 
 
 def case_churn_walked(place):
-    path, said = record(place, [PROGRAM, "3"], "-g", "dwarf")
+    path, said = record(place, [PROGRAM, "2"], "-g", "dwarf")
     if "CAP_BPF" in said or "built without" in said:
         polyperf.skip("the walk cannot be had")
     known, unknown = check_churn(path, 100)
@@ -135,7 +136,7 @@ def case_churn_walked(place):
 
 def case_churn_copied(place):
     """What is gone when its sample is read has no name."""
-    check_churn(record_copied(place, [PROGRAM, "3"]), 10)
+    check_churn(record_copied(place, [PROGRAM, "2"]), 10)
 
 
 def main():

@@ -168,7 +168,7 @@ def cpp_fp_clang(case):
 
 
 def python311(case):
-    native(case, ["/usr/bin/python3", WORKLOADS / "chain.py", "0.8"])
+    native(case, ["/usr/bin/python3", WORKLOADS / "chain.py", "0.4"])
 
 
 # --- runtimes that make code ---
@@ -198,7 +198,7 @@ JAVA_CHAIN = ((r"JavaMain", r"Chain\.main",),
 def python(version):
     def run(case):
         interpreter = runtime_test.pyenv_python(version)
-        command = [interpreter, WORKLOADS / "chain.py", "0.8"]
+        command = [interpreter, WORKLOADS / "chain.py", "0.4"]
         ours, perfs = made_code(case, command, unwound.WHOLE, PYTHON_CHAIN)
         if version == "3.13":  # The one runtime of which perf learns how to unwind its code.
             unwound.hold_against_perf(case, "perf, frame by frame", ours, perfs)
@@ -206,7 +206,7 @@ def python(version):
 
 
 def node(case):
-    command = [runtime_test.tool("node"), "--no-turbo-inlining", WORKLOADS / "chain.js", "0.8"]
+    command = [runtime_test.tool("node"), "--no-turbo-inlining", WORKLOADS / "chain.js", "0.4"]
     made_code(case, command, unwound.WHOLE, NODE_CHAIN)
 
 
