@@ -55,10 +55,12 @@ def record(folder, program):
 
 
 def lines_of(program):
-    """The first and last line of each function."""
+    """The first and last line of each function, which begins where its first decorator stands: that line
+    is the one of its first instruction.
+    """
     tree = ast.parse((WORKLOADS / program).read_text())
-    return {node.name: (node.lineno, node.end_lineno) for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef)}
+    return {node.name: (min(part.lineno for part in (node, *node.decorator_list)), node.end_lineno)
+            for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 def check_functions(samples, program, functions, callers):
