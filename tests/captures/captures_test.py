@@ -97,8 +97,7 @@ def compare_frames(sample, frames, processes, memory, faults):
             faults[f"{name}: a symbol of another kernel"] += 1
         jit_count += wanted is not None
         if wanted is None:
-            others = process.all_names - process.names_ever(address)
-            if name in others:
+            if name in process.all_names and name not in process.names_ever(address):
                 faults[f"{name}: it never was there"] += 1
         elif (name, trust) != (wanted, wanted_trust):
             faults[f"{'caller' if depth else 'leaf'}: {name} is {trust}, "

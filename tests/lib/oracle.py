@@ -354,19 +354,24 @@ class ByPage:
 
     def __init__(self, codes):
         self.pages = collections.defaultdict(list)
+        self.found_at, self.found_in = {}, {}  # what was asked for before
         for code in codes:
             for page in range(code.start >> 12, (max(code.end - 1, code.start) >> 12) + 1):
                 self.pages[page].append(code)
 
     def at(self, address):
-        return [code for code in self.pages.get(address >> 12, ())
-                if code.start <= address < code.end]
+        if address not in self.found_at:
+            self.found_at[address] = [code for code in self.pages.get(address >> 12, ())
+                                      if code.start <= address < code.end]
+        return self.found_at[address]
 
     def overlapping(self, start, end):
-        found = []
-        for page in range(start >> 12, (end - 1 >> 12) + 1):
-            found += [c for c in self.pages.get(page, ()) if c.start < end and start < c.end]
-        return found
+        if (start, end) not in self.found_in:
+            found = []
+            for page in range(start >> 12, (end - 1 >> 12) + 1):
+                found += [c for c in self.pages.get(page, ()) if c.start < end and start < c.end]
+            self.found_in[start, end] = found
+        return self.found_in[start, end]
 
 
 class Process:
