@@ -35,8 +35,12 @@ def report(faults):
 def of_stock(program, capture, folder):
     (folder / "perf").mkdir()
     perf = stock.Perf(folder / "perf")
-    recording, dumps, maps = captures_test.unpack(capture, perf.folder)
+    recording, dumps, maps = captures_test.unpack(capture, folder)
     truth = injected.Truth(recording, dumps, maps)
+    # perf makes a file a function, thousands: those alone that samples are in, at whatever time.
+    for path in dumps:
+        kept = truth.sampled_indices(oracle.pid_of(path, r"jit-(\d+)\.dump"))
+        (perf.folder / path.name).write_bytes(oracle.part_of_jitdump(path.read_bytes(), kept))
     theirs = {}
     with stock.maps_in_tmp(maps):
         theirs_at = perf.inject_jit(recording) if dumps else recording

@@ -2,6 +2,7 @@
 against the oracle where they differ.
 """
 import collections
+import functools
 import os
 import re
 
@@ -20,6 +21,7 @@ JAVA_NAME = re.compile(r"L([^;()]+);([^();]+)\(((?:\[*(?:[BCDFIJSVZ]|L[^;]+;))*)
                        r"\[*(?:[BCDFIJSVZ]|L[^;]+;)$")
 
 
+@functools.cache
 def shown(name):
     """As perf shows it: it translates what the Java virtual machine calls a method, in whatever
     file it is. Without brackets, which it puts behind the wrong argument.
@@ -54,6 +56,13 @@ class Truth:
 
     def process(self, pid):
         return self.processes.get(pid, NOBODY)
+
+    def sampled_indices(self, pid):
+        """Code indices of all loads that some time had the address of a frame, or the byte before it."""
+        loads = self.process(pid).loads
+        addresses = {address - back for samples in self.samples.values() for sample, _ in samples
+                     if sample.pid == pid for address in sample.frames for back in (0, 1)}
+        return {load.index for address in addresses for load in loads.at(address)}
 
     def owner(self, sample, address):
         """The name, the offset and the trust that the address had at the sample's time."""

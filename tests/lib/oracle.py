@@ -186,18 +186,22 @@ class Memory:
 
     def __init__(self):
         self.mappings = collections.defaultdict(list)
+        self.found = collections.defaultdict(dict)  # since the last mapping of the process
 
     def take(self, event):
         if isinstance(event, Mapping):
             self.mappings[event.pid].append(event)
+            self.found[event.pid].clear()
         elif isinstance(event, Fork) and event.pid != event.parent:
             self.mappings[event.pid] = list(self.mappings[event.parent])
+            self.found[event.pid].clear()
 
     def mapping_at(self, pid, address):
-        for mapping in reversed(self.mappings[pid]):
-            if mapping.start <= address < mapping.end:
-                return mapping
-        return None
+        found = self.found[pid]
+        if address not in found:
+            found[address] = next((mapping for mapping in reversed(self.mappings[pid])
+                                   if mapping.start <= address < mapping.end), None)
+        return found[address]
 
     def path_at(self, pid, address):
         mapping = self.mapping_at(pid, address)

@@ -1,6 +1,7 @@
 """Stock perf in a folder of its own: it looks for no file elsewhere and leaves none there."""
 import collections
 import contextlib
+import functools
 import os
 import pathlib
 import re
@@ -22,6 +23,7 @@ UNKNOWN = "[unknown]"
 FIELDS = "tid,time,event,ip,sym,symoff,dso"
 
 
+@functools.cache
 def read_frame(line):
     found = NAMED.match(line)
     if found:
@@ -34,8 +36,11 @@ def read_frame(line):
 
 def read_script(text):
     """Samples from `script --ns -F FIELDS`, of perf and of polyperf."""
-    samples = []
+    samples, frames = [], set()
     for line in text.split("\n"):
+        if line in frames:  # most are there many times
+            samples[-1].frames.append(read_frame(line))
+            continue
         if not line.strip():
             continue
         found = HEAD.match(line)
@@ -46,6 +51,7 @@ def read_script(text):
                 samples[-1].frames.append(read_frame(found[5]))
         elif samples:
             samples[-1].frames.append(read_frame(line))
+            frames.add(line)
         else:
             polyperf.fail(f"no sample: {line!r}")
     return samples
@@ -115,11 +121,13 @@ def maps_in_tmp(maps):
             target.unlink()
 
 
+@functools.cache
 def is_image(dso):
     """A file with code of a process, of perf's injection or of ours."""
     return re.search(r"(?:^|/)jitted-[^/]*\.so$", dso) is not None
 
 
+@functools.cache
 def is_code(dso):
     """What polyperf, and perf without injection, say where a program made code."""
     return is_image(dso) or re.search(r"(?:^|/)perf-\d+\.map$", dso) is not None
