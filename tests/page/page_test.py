@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The page in a real browser: page_test.py POLYPERF SCREENS CASE. Its pictures are left in the folder
-SCREENS. What the cases do there is in looking.cjs, showing.cjs and trusting.cjs.
+"""The page in a real browser: page_test.py POLYPERF SCREENS CASE[,CASE...]. Its pictures are left in the folder
+SCREENS. What the cases do there is in looking.cjs, showing.cjs and trusting.cjs. To start a browser takes longer
+than most of them: those that are asked for together have one.
 """
 import json
 import lzma
@@ -61,18 +62,27 @@ def capture(program, folder, name="node24-perf-prof"):
     return Recording(program, made, name)
 
 
-def browse(page, screens, wanted):
-    """Runs the cases that `wanted` has, with what each is held against."""
-    path = screens / f"{next(iter(wanted))}.json"
-    path.write_text(json.dumps(wanted))
-    readers.node(HERE / "page.cjs", ",".join(wanted), page, screens, path)
+PAGES = []
 
 
-def test_counts(program, folder, screens):
+def browse(page, wanted):
+    """Has the cases that `wanted` names run on a page, with what each is held against: by look()."""
+    PAGES.append({"file": str(page), "cases": wanted})
+
+
+def look(screens):
+    """Runs what was asked for since the last time."""
+    path = screens / f"{next(iter(PAGES[0]['cases']))}.json"
+    path.write_text(json.dumps(PAGES))
+    PAGES.clear()
+    readers.node(HERE / "page.cjs", screens, path)
+
+
+def test_counts(program, folder):
     for name in "node24-perf-prof", "java17-jvmti", "py3.13-jitdump-dwarf":
         recording = capture(program, folder, name)
         total = recording.report("--children")
-        browse(recording.page(), screens, {"counts": {
+        browse(recording.page(), {"counts": {
             "total": total["rows"], "self": recording.report()["rows"], "samples": total["samples"],
             "exact": total["trust"]["exact"]}})
 
@@ -98,16 +108,16 @@ def wanted_of_time(recording):
     return {"from": 200, "to": 500, "samples": part["samples"], "all": whole["samples"]}
 
 
-def test_using(program, folder, screens):
+def test_using(program, folder):
     recording = capture(program, folder)
-    browse(recording.page(), screens, {
+    browse(recording.page(), {
         "zoom": None, "pointer": None, "keyboard": None, "policy": None,
         "search": wanted_of_search(recording), "time": wanted_of_time(recording),
         "sandwich": {"name": "alpha work.js:2:15", "caller": "(anonymous) work.js:1:1"}})
 
 
-def test_looking(program, folder, screens):
-    browse(capture(program, folder).page(), screens, {"looks": None, "colours": None, "accessible": None})
+def test_looking(program, folder):
+    browse(capture(program, folder).page(), {"looks": None, "colours": None, "accessible": None})
 
 
 def shares(recording):
@@ -115,7 +125,7 @@ def shares(recording):
     return {row["symbol"]: 100 * row["weight"] / report["weight"] for row in report["rows"]}
 
 
-def test_difference(program, folder, screens):
+def test_difference(program, folder):
     """Of one program on two versions of node; the second one is there twice."""
     sides = [capture(program, folder, name) for name in ("node20-perf-prof", "node24-perf-prof")]
     page = folder / "diff.html"
@@ -129,7 +139,7 @@ def test_difference(program, folder, screens):
         rows.append([name, f"≈ {'+' if change > 0 else '−'}{abs(change):.2f} pp", f"{before[name]:.2f}%",
                      f"{after[name]:.2f}%"])
     names = ["node20-perf-prof/perf.data", "node24-perf-prof/perf.data, node24-perf-prof/perf.data"]
-    browse(page, screens, {"difference": {"rows": rows, "title": " → ".join(names)}})
+    browse(page, {"difference": {"rows": rows, "title": " → ".join(names)}})
 
 
 HOSTILE = {
@@ -179,7 +189,7 @@ def check_markup(page):
         polyperf.fail(*faults, f"{len(blocks)} blocks, {text.count('<script')} scripts")
 
 
-def test_hostile(program, folder, screens):
+def test_hostile(program, folder):
     recording = hostile_recording(program, folder)
     page = recording.page()
     check_markup(page)
@@ -187,10 +197,10 @@ def test_hostile(program, folder, screens):
     names = [name if shown is None else shown for name, shown in HOSTILE.items() if shown != ""]
     # What polyperf itself makes of a name is another matter: all that a report has is shown.
     assert len(report) >= len(HOSTILE)
-    browse(page, screens, {"hostile": {"names": names, "whole": "x" * 65536}})
+    browse(page, {"hostile": {"names": names, "whole": "x" * 65536}})
 
 
-def test_served(program, folder, screens):
+def test_served(program, folder):
     """The browser of the user's choice gets the address, and the page is there until Ctrl-C."""
     recording = capture(program, folder)
     command = [program, "open", "--self-contained", *recording.extra, recording.path]
@@ -201,7 +211,8 @@ def test_served(program, folder, screens):
                                env={**os.environ, "BROWSER": str(chosen)})
     try:
         address = serving.stdout.readline().strip()
-        browse(address, screens, {"served": None})
+        browse(address, {"served": None})
+        look(pathlib.Path(sys.argv[2]))
         asked = live.wait_until("a browser is started", lambda: (folder / "asked").exists()
                                 and (folder / "asked").read_text().strip())
         serving.send_signal(signal.SIGINT)
@@ -222,12 +233,17 @@ CASES = {
 }
 
 
-def main(program, screens, case):
+def main(program, screens, cases):
     readers.chromium()
     screens = pathlib.Path(screens)
     screens.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        CASES[case](program, pathlib.Path(folder), screens)
+    with tempfile.TemporaryDirectory() as name:
+        for case in cases.split(","):
+            folder = pathlib.Path(name, case)
+            folder.mkdir()
+            CASES[case](program, folder)
+        if PAGES:
+            look(screens)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The timeline, the tiers and the pages of functions in a real browser: views_test.py POLYPERF SCREENS CASE.
+"""The timeline, the tiers and the pages of functions in a real browser: views_test.py POLYPERF SCREENS CASE[,CASE...].
 What the cases do there is in views.cjs; page_test.py has the rest of the page.
 """
 import collections
@@ -75,11 +75,11 @@ def threads_recording(program, folder):
     return Recording(program, folder)
 
 
-def test_lanes(program, folder, screens):
+def test_lanes(program, folder):
     recording = threads_recording(program, folder)
     pid = recording.report("--pid", "900")
     tid = recording.report("--tid", "903")
-    browse(recording.page(), screens, {"lanes": {
+    browse(recording.page(), {"lanes": {
         "all": recording.report()["samples"], "large": pid["samples"], "thread": tid["samples"]}})
 
 
@@ -107,11 +107,11 @@ def wanted_of_events(recording):
                 sum(bool(re.fullmatch(pattern, raw)) for raw in names) for name, pattern in WORK.items()}}
 
 
-def test_many_events(program, folder, screens):
+def test_many_events(program, folder):
     """.NET's: tens of thousands, some of code compiled ahead, some without a time."""
     recording = capture(program, folder, "dotnet10-azmcp-g2")
     names = loads_of(next(folder.rglob("jit-*.dump")))
-    browse(recording.page(), screens, {"manyEvents": {"count": len(names)}})
+    browse(recording.page(), {"manyEvents": {"count": len(names)}})
 
 
 def falls_recording(program, folder):
@@ -133,8 +133,8 @@ def falls_recording(program, folder):
     return made
 
 
-def test_falls(program, folder, screens):
-    browse(falls_recording(program, folder).page(), screens, {"falls": None})
+def test_falls(program, folder):
+    browse(falls_recording(program, folder).page(), {"falls": None})
 
 
 def annotated(recording, name):
@@ -159,33 +159,33 @@ def wanted_of_function(recording):
     return {"versions": [rows_of(document, version) for version in versions], "hottest": hottest}
 
 
-def test_views(program, folder, screens):
+def test_views(program, folder):
     recording = capture(program, folder)
-    browse(recording.page(), screens, {
+    browse(recording.page(), {
         "brush": wanted_of_brush(recording), "drag": None, "events": wanted_of_events(recording),
         "function": wanted_of_function(recording), "looksOfViews": None})
 
 
-def test_inlined(program, folder, screens):
+def test_inlined(program, folder):
     """A JVM's code with inlined calls and notes, and an interpreter's, which has none."""
     recording = capture(program, folder, "java17-jvmti")
     hottest = max(recording.report("--no-inline")["rows"], key=lambda row: row["samples"])
     document = annotated(recording, hottest["symbol"])
     version = max(document["functions"][0]["versions"], key=lambda version: version["samples"])
-    browse(recording.page(), screens, {"inlined": rows_of(document, version)})
+    browse(recording.page(), {"inlined": rows_of(document, version)})
 
 
-def test_absent(program, folder, screens):
+def test_absent(program, folder):
     """A page without functions by instruction says how to get them."""
     recording = capture(program, folder)
     page = folder / "few.html"
     polyperf.run(program, "report", "-i", recording.path, *recording.extra, "--self-contained", "--functions=1", f"--html={page}")
-    browse(page, screens, {"absent": {
+    browse(page, {"absent": {
         "with": "alpha work.js:2:15", "without": "beta work.js:3:14", "input": str(recording.path)}})
 
 
-def test_hostile_views(program, folder, screens):
-    browse(hostile_recording(program, folder).page(), screens, {"hostileViews": None})
+def test_hostile_views(program, folder):
+    browse(hostile_recording(program, folder).page(), {"hostileViews": None})
 
 
 page_test.CASES.update({name.removeprefix("test_"): test for name, test in list(globals().items()) if name.startswith("test_")})
