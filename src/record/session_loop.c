@@ -299,9 +299,9 @@ static int turn(struct loop *loop)
 	if (s->interpreters && !loop->has_failed)
 		loop->look_ns = interpreters_look(s->interpreters, now_ns);
 	serve_intervals(loop, now_ns);
-	if (loop->fds.items[FD_SIGNALS].revents)
-		read_signals(loop, now_ns);
 	check_command(loop);
+	/* A Ctrl-C ends the command as well: it came before the command's end, whatever poll() saw. */
+	read_signals(loop, now_ns);
 	check_attached(loop);
 	if (s->file.status < 0 && !loop->has_failed)
 		on_failure(loop);

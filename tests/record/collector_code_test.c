@@ -33,10 +33,10 @@ static void test_code_of_a_map(void **state)
 	PATH(path, "/tmp/perf-%d.map", scene->child);
 	PATH(member, "process/%d/perf.map.code", scene->child);
 	put_file(path, code_line(scene, code, 48, "alpha"), O_EXCL);
-	usleep(30000);
+	settle(scene);
 	put_file(path, code_line(scene, code + 48, 100, "beta"), O_APPEND);
 	put_file(path, "1000 10 nowhere\n", O_APPEND);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 	struct bytes dump;
 	struct jitdump_reader reader;
@@ -70,7 +70,7 @@ static void test_code_is_left_out_on_demand(void **state)
 	PATH(member, "process/%d/perf.map", scene->child);
 	PATH(code_member, "process/%d/perf.map.code", scene->child);
 	put_file(path, code_line(scene, code, 48, "alpha"), O_EXCL);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_true(has_member(scene, member, &bytes));
@@ -91,12 +91,12 @@ static void test_no_code_beside_a_dump(void **state)
 	PATH(dump_path, "%s/jit-1.dump", scene->place);
 	PATH(code_member, "process/%d/perf.map.code", scene->child);
 	put_file(path, code_line(scene, code, 48, "alpha"), O_EXCL);
-	usleep(30000);
+	settle(scene);
 	put_dump(dump_path, (uint32_t)scene->child);
 	tell_mapping(scene, dump_path);
-	usleep(30000);
+	settle(scene);
 	put_file(path, code_line(scene, code + 48, 48, "beta"), O_APPEND);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_false(has_member(scene, code_member, &bytes));
@@ -118,7 +118,7 @@ static void test_no_code_beside_a_dump_in_the_private_directory(void **state)
 	PATH(code_member, "process/%d/perf.map.code", scene->child);
 	put_file(path, code_line(scene, code, 48, "alpha"), O_EXCL);
 	put_dump(dump_path, (uint32_t)scene->child);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_false(has_member(scene, code_member, &bytes));
@@ -135,9 +135,9 @@ static void test_code_of_a_process_that_is_told_of_late(void **state)
 	PATH(path, "/tmp/perf-%d.map", scene->child);
 	PATH(code_member, "process/%d/perf.map.code", scene->child);
 	put_file(path, code_line(scene, code, 48, "alpha"), O_EXCL);
-	usleep(30000);
+	settle(scene);
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
-	usleep(50000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_true(has_member(scene, code_member, &bytes));
@@ -155,9 +155,9 @@ static void test_code_of_an_attached_process(void **state)
 	put_file(path, code_line(scene, code, 48, "before"), O_EXCL);
 	start(scene, (struct collector_options){ .attached = true });
 	collector_process(scene->collector, scene->child, 0);
-	usleep(30000);
+	settle(scene);
 	put_file(path, code_line(scene, code + 48, 48, "after"), O_APPEND);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 	assert_true(member_holds(scene, code_member, "before"));
 	assert_true(member_holds(scene, code_member, "after"));
@@ -179,10 +179,10 @@ static void test_limits_of_code_are_told(void **state)
 	PATH(path, "/tmp/perf-%d.map", scene->child);
 	PATH(code_member, "process/%d/perf.map.code", scene->child);
 	put_file(path, code_line(scene, code, LARGE + 1, "too long"), O_EXCL);
-	usleep(30000);
+	settle(scene);
 	for (size_t i = 0; i < COUNT; i++)
 		put_file(path, code_line(scene, code + i * LARGE, LARGE, "large"), O_APPEND);
-	usleep(500000);
+	settle(scene);
 	finish(scene);
 	struct bytes dump;
 	assert_true(has_member(scene, code_member, &dump));
@@ -204,9 +204,9 @@ static void test_no_code_of_a_map_written_over(void **state)
 	PATH(path, "/tmp/perf-%d.map", scene->child);
 	PATH(code_member, "process/%d/perf.map.code", scene->child);
 	put_file(path, code_line(scene, code, 48, "alpha"), O_EXCL);
-	usleep(30000);
+	settle(scene);
 	put_file(path, code_line(scene, code + 48, 48, "omega"), 0);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_false(has_member(scene, code_member, &bytes));

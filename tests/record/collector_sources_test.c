@@ -98,7 +98,7 @@ static void end(struct scene *scene, struct sink *dump)
 	close(fd);
 	sink_clear(dump);
 	tell_mapping(scene, path);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 }
 
@@ -268,19 +268,24 @@ static void test_root_reads_as_the_programs_user(void **state)
 		skip_because("only root can run programs of others");
 	assert_int_equal(chmod(scene->place, 0755), 0);
 	start(scene, (struct collector_options){ .sources = true });
+	char byte = 0;
 	int ends[2];
+	int ready[2];
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
 	scene->child = fork();
 	if (scene->child == 0) {
-		char byte;
 		close(ends[1]);
-		if (setgid(nobody->pw_gid) == 0 && setuid(nobody->pw_uid) == 0)
+		if (setgid(nobody->pw_gid) == 0 && setuid(nobody->pw_uid) == 0 &&
+		    write(ready[1], &byte, 1) == 1)
 			(void)!read(ends[0], &byte, 1);
 		_exit(0);
 	}
 	close(ends[0]);
+	close(ready[1]);
 	scene->child_fd = ends[1];
-	usleep(100000);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
 	begin_dump(&dump, scene);
 	const char *secret = source(scene, "secret", "secret\n");
@@ -378,7 +383,7 @@ static void run_clr(struct scene *scene, struct clr_stream_module module, uint32
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
 	module.module_id = MODULE;
 	put_events(scene, module, token, inlined);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 }
 

@@ -29,11 +29,11 @@ static void test_a_map_is_followed_copied_and_removed(void **state)
 	PATH(times_member, "process/%d/perf.map.times", scene->child);
 	const uint64_t before_ns = os_clock_mono_ns();
 	put_file(path, "1000 10 alpha\n", O_EXCL);
-	usleep(30000);
+	settle(scene);
 	const uint64_t between_ns = os_clock_mono_ns();
-	usleep(30000);
+	settle(scene);
 	put_file(path, "1010 10 beta\n", O_APPEND);
-	usleep(30000);
+	settle(scene);
 	finish(scene);
 	expect_text(scene, member, "1000 10 alpha\n1010 10 beta\n");
 	struct bytes text;
@@ -77,7 +77,7 @@ static void test_a_list_of_images_goes_with_the_map(void **state)
 	put_file(path, "1000 10 alpha\n", O_EXCL);
 	put_file(list, "ImageLoad;a.dll;{0};\n", O_EXCL);
 	put_file(other_list, "ImageLoad;a.dll;{0};\n", O_EXCL);
-	usleep(20000);
+	settle(scene);
 	finish(scene);
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(access(list, F_OK), -1);
@@ -92,7 +92,7 @@ static void test_the_map_of_another_process_is_left_alone(void **state)
 	PATH(path, "/tmp/perf-%d.map", scene->child);
 	PATH(member, "process/%d/perf.map", scene->child);
 	put_file(path, "1000 10 alpha\n", O_EXCL);
-	usleep(20000);
+	settle(scene);
 	const pid_t other = scene->child;
 	close(scene->child_fd);
 	(void)waitpid(other, NULL, 0);
@@ -114,9 +114,9 @@ static void test_what_an_earlier_process_left_is_not_taken(void **state)
 	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
 	start(scene, (struct collector_options){ 0 });
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
-	usleep(20000);
+	settle(scene);
 	put_file(path, "1000 10 alpha\n", O_APPEND); /* as CPython does */
-	usleep(20000);
+	settle(scene);
 	finish(scene);
 	expect_text(scene, member, "1000 10 alpha\n");
 	unlink(path); /* gone or not, as the file system tells its birth */
@@ -131,7 +131,7 @@ static void test_a_link_is_refused(void **state)
 	PATH(member, "process/%d/perf.map", scene->child);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
-	usleep(20000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_false(has_member(scene, member, &bytes));
@@ -150,7 +150,7 @@ static void test_a_file_with_other_names_is_refused(void **state)
 	put_file(other, "secret", O_EXCL);
 	assert_int_equal(link(other, path), 0);
 	collector_process(scene->collector, scene->child, os_clock_mono_ns());
-	usleep(20000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_false(has_member(scene, member, &bytes));
@@ -172,7 +172,7 @@ static void test_another_owner_is_refused(void **state)
 	put_file(elsewhere, "1000 10 alpha\n", O_EXCL);
 	assert_int_equal(chown(elsewhere, 12345, 12345), 0);
 	assert_int_equal(rename(elsewhere, path), 0);
-	usleep(20000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_false(has_member(scene, member, &bytes));
@@ -190,7 +190,7 @@ static void test_a_dump_is_held_whatever_happens_to_its_name(void **state)
 	PATH(member, "process/%d/jit/any_name", scene->child);
 	put_dump(path, (uint32_t)scene->child);
 	tell_mapping(scene, path);
-	usleep(30000);
+	settle(scene);
 	assert_int_equal(unlink(path), 0);
 	PATH(log, "%s/isolate-0x55d0a0-%d-v8.log", scene->place, scene->child);
 	PATH(other_log, "%s/isolate-0x55d0a0-%d-v8.log", scene->place, 1);
@@ -219,12 +219,12 @@ static void test_a_dump_that_is_not_yet_one(void **state)
 	PATH(member, "process/%d/jit/jit-1.dump", scene->child);
 	put_file(path, "", O_EXCL);
 	tell_mapping(scene, path);
-	usleep(30000);
+	settle(scene);
 	put_dump(path, 1);
 	PATH(library, "%s/small", scene->place);
 	put_file(library, "no dump at all", O_EXCL);
 	tell_mapping(scene, library);
-	usleep(20000);
+	settle(scene);
 	finish(scene);
 	struct bytes bytes;
 	assert_true(has_member(scene, member, &bytes));
@@ -448,9 +448,9 @@ static void test_attached_processes_keep_their_files(void **state)
 	put_file(path, "1000 10 before\n", O_EXCL);
 	start(scene, (struct collector_options){ .attached = true });
 	collector_process(scene->collector, scene->child, 0);
-	usleep(30000);
+	settle(scene);
 	put_file(path, "1010 10 after\n", O_APPEND);
-	usleep(20000);
+	settle(scene);
 	finish(scene);
 	expect_text(scene, member, "1000 10 before\n1010 10 after\n");
 	struct bytes text;
@@ -463,6 +463,33 @@ static void test_attached_processes_keep_their_files(void **state)
 	assert_int_equal(perfmap_times_at(&times, 28, &stretch), 1);
 	assert_true(stretch.earliest_ns > 0);
 	assert_int_equal(unlink(path), 0);
+}
+
+static int child_of(pid_t parent)
+{
+	char path[64];
+	int child = 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	FILE *list = fopen(path, "re");
+	if (!list)
+		return 0;
+	(void)!fscanf(list, "%d", &child); // NOLINT
+	fclose(list);
+	return child;
+}
+
+/* The process in the new namespace, a child of unshare's, once it has written its line. */
+static int wait_for_map(struct scene *scene, pid_t parent)
+{
+	for (;;) {
+		struct stat st;
+		const int inside = child_of(parent);
+		const char *map = made(scene, "/proc/%d/root/tmp/perf-1.map", inside);
+		if (inside && stat(map, &st) == 0 && st.st_size > 0)
+			return inside;
+		assert_int_equal(waitpid(parent, NULL, WNOHANG), 0);
+		usleep(1000);
+	}
 }
 
 /* A map in a root of its own, under the PID that the process has in its namespace. */
@@ -485,18 +512,9 @@ static void test_a_map_in_another_namespace(void **state)
 		execl("/bin/sh", "sh", "-c", script, (char *)NULL);
 		_exit(127);
 	}
-	usleep(500000);
-	/* The one inside is a child of unshare's. */
-	PATH(children, "/proc/%d/task/%d/children", child, child);
-	FILE *list = fopen(children, "re");
-	int inside = 0;
-	if (list) {
-		(void)!fscanf(list, "%d", &inside); // NOLINT
-		fclose(list);
-	}
-	assert_true(inside > 0);
+	const int inside = wait_for_map(scene, child);
 	collector_process(scene->collector, inside, os_clock_mono_ns());
-	usleep(100000);
+	settle(scene);
 	kill(inside, SIGKILL);
 	(void)waitpid(child, NULL, 0);
 	collector_exit(scene->collector, inside, os_clock_mono_ns());

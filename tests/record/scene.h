@@ -19,7 +19,7 @@
 #include "format/jitdump/layout.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "record/collector.h"
+#include "record/collector_internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -102,6 +102,17 @@ static inline void start(struct scene *scene, struct collector_options options)
 {
 	options.private_dir = &scene->dir;
 	assert_int_equal(collector_new(&scene->collector, &options), 0);
+}
+
+/* All that was told and written before is looked at, as the collector's thread would by itself. */
+static inline void settle(struct scene *scene)
+{
+	struct collector *c = scene->collector;
+	pthread_mutex_lock(&c->work);
+	collector_catch_up(c);
+	while (collector_read_more_code(c))
+		continue;
+	pthread_mutex_unlock(&c->work);
 }
 
 static inline void finish(struct scene *scene)
