@@ -255,4 +255,4 @@ def whole_file_faults(program, recording, minimum=50):
 
 
 def recorded_pids(recording):
-    return {sample.pid for sample in oracle.read_recording(recording.read_bytes())}
+    return oracle.read_pids(recording.read_bytes())

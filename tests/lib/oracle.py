@@ -149,6 +149,13 @@ def read_recording(data):
     return [read_sample(body, sample_type) for kind, _, body in records if kind == RECORD_SAMPLE]
 
 
+def read_pids(data):
+    """Of the processes that have samples."""
+    records, sample_type = read_records(data)
+    at = 8 * (bool(sample_type & IDENTIFIER) + bool(sample_type & IP))
+    return {struct.unpack_from("<I", body, at)[0] for kind, _, body in records if kind == RECORD_SAMPLE}
+
+
 def read_events(data, walk=addresses_of):
     """Samples, forks and executable mappings in the order of time."""
     records, sample_type = read_records(data)

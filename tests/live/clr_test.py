@@ -32,6 +32,7 @@ CORE = "System.Private.CoreLib.dll"
 COMPARED = 10000  # methods at least
 NAMED = 99.0  # percent of the samples in assemblies
 TIERS = r"\[(?:PreJIT|PreJit-cold)\]$"
+DEPTHS = {"[": 1, "(": 1, "<": 1, "]": -1, ")": -1, ">": -1}  # by what opens and closes lists
 Method = collections.namedtuple("Method", "rva size start token name")
 
 
@@ -52,23 +53,24 @@ def read_methods(text):
 def split(name):
     """(type without arguments, method without arguments, count of parameters) of a raw name."""
     text = re.sub(TIERS, "", name)
-    depth, open_at = 0, 0
-    for at in range(len(text) - 1, -1, -1):  # the last list: pointers to functions have some, too
-        depth += {")": 1, "(": -1}.get(text[at], 0)
+    depth, open_at = 0, len(text) - 1
+    # The last list: pointers to functions have some, too.
+    for found in reversed(list(re.finditer(r"[()]", text)) if text.endswith(")") else []):
+        depth += DEPTHS[found[0]]
         if depth == 0:
-            open_at = at
+            open_at = found.start()
             break
     owner, _, method = text[:open_at].partition("::")
-    parameters = text[open_at + 1:-1]
     depth, start = 0, 0
-    for at, letter in enumerate(owner):
-        depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(letter, 0)
-        if letter == "]" and depth == 0 and owner[at + 1:at + 2] == " ":
-            start = at + 2
+    for found in re.finditer(r"[][()]", owner):
+        depth += DEPTHS[found[0]]
+        if found[0] == "]" and depth == 0 and owner[found.end():found.end() + 1] == " ":
+            start = found.end() + 1
+    parameters = text[open_at + 1:-1]
     depth, count = 0, 1 if parameters else 0
-    for letter in parameters:
-        depth += {"[": 1, "(": 1, "<": 1, "]": -1, ")": -1, ">": -1}.get(letter, 0)
-        count += letter == "," and depth == 0
+    for found in re.finditer(r"[][()<>,]", parameters):
+        depth += DEPTHS.get(found[0], 0)
+        count += found[0] == "," and depth == 0
     return without_arguments(owner[start:]), without_arguments(method), count
 
 

@@ -29,7 +29,7 @@ SAMPLING = ("-F", "1999", "--interpreters", "off")
 class Server:
     """The program, once it has worked for a while."""
 
-    def __init__(self, place, command, before=(), seconds=1.0):
+    def __init__(self, place, command, before=(), seconds=0.6):
         self.process = place.start(*before, *command, stdin=subprocess.PIPE)
         if self.process.stdout.readline() != "ready\n":
             polyperf.fail(f"no server: {self.process.communicate(timeout=60)}")
@@ -108,19 +108,20 @@ def attach(program, place, command):
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(stale))
     recording, recorder = start_recorder(program, place, "attach", server.pid)
-    live.let_run(recorder, server.pid, 0.8)
+    live.let_run(recorder, server.pid, 0.5)
     server.say("new")
-    live.let_run(recorder, server.pid, 1.5)
+    live.let_run(recorder, server.pid, 0.8)
     said = end_recorder(recorder)
     stale.unlink()
     faults = [] if "tells of its code while it is recorded" in said else ["not said"]
-    faults += live.naming_faults(program, recording) + method_faults(program, recording)
-    faults += member_faults(recording, server.pid) + line_faults(program, recording)
     faults += [f"still written: {name}" for name in server.writes()]
     server.say("path")
     if (line := server.process.stdout.readline()) != "path .\n":
         faults.append(f"its environment was changed: {line!r}")
-    return faults + server.end() + live.left_behind(place, {server.pid})
+    faults += server.end()
+    faults += live.naming_faults(program, recording) + method_faults(program, recording)
+    faults += member_faults(recording, server.pid) + line_faults(program, recording)
+    return faults + live.left_behind(place, {server.pid})
 
 
 def attach_command(program, place, command):
@@ -156,10 +157,10 @@ def two(program, place, command):
     first.kill()
     first.communicate(timeout=60)
     server.say("new")
-    live.let_run(second, server.pid, 1.5)
+    live.let_run(second, server.pid, 0.8)
     end_recorder(second)
     live.wait_until("a session is still open", lambda: server.sockets() <= before)
-    faults = method_faults(program, recording)
+    faults = []
     stopped = subprocess.run([program, "attach", "--stop", str(server.pid)], capture_output=True, text=True)
     if stopped.returncode:
         faults.append(f"attach --stop: {stopped.stderr}")
@@ -167,7 +168,7 @@ def two(program, place, command):
     # What the dead one left.
     for path in place.tmp.glob("polyperf-*"):
         shutil.rmtree(path)
-    return faults + server.end() + live.left_behind(place, {server.pid})
+    return faults + server.end() + method_faults(program, recording) + live.left_behind(place, {server.pid})
 
 
 def container(program, place, command):
@@ -184,16 +185,16 @@ def container(program, place, command):
         return []
     server = Server(place, [command[0], f"/tmp/kept/{command[1].name}"], before=before)
     recording, recorder = start_recorder(program, place, "container", server.pid)
-    live.let_run(recorder, server.pid, 0.5)
+    live.let_run(recorder, server.pid, 0.4)
     server.say("new")
-    live.let_run(recorder, server.pid, 1.0)
+    live.let_run(recorder, server.pid, 0.6)
     end_recorder(recorder)
-    faults = live.naming_faults(program, recording) + method_faults(program, recording)
-    faults += member_faults(recording, server.pid)
     inside = [path.name for path in pathlib.Path(f"/proc/{server.pid}/root/tmp").iterdir()
               if not re.match(r"clr-debug-pipe|dotnet-diagnostic|kept", path.name)]
-    faults += [f"left in the container: {name}" for name in inside]
-    return faults + server.end() + live.left_behind(place, {server.pid})
+    faults = [f"left in the container: {name}" for name in inside] + server.end()
+    faults += live.naming_faults(program, recording) + method_faults(program, recording)
+    faults += member_faults(recording, server.pid)
+    return faults + live.left_behind(place, {server.pid})
 
 
 def main():

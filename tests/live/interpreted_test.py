@@ -21,7 +21,7 @@ from java_test import WORKLOADS, JIT_SOURCE
 
 SAMPLING = ("-F", "1999", "-g", "dwarf")
 NAMED = 99.5  # percent of the samples in the interpreter's code
-CLASSES = 100  # that a compiler is given
+CLASSES = 50  # that a compiler is given
 WORDS = ",interpreted=on"
 LINE = re.compile(r"  (\S.*):(\d+)$")
 SAMPLE = re.compile(r"\s*(\d+)/\d+ +[\d.]+: +([0-9a-f]+) (.*) (\w+)$")
@@ -57,8 +57,8 @@ def interpreted(case, recording, minimum=200):
     return named
 
 
-def record(case, *command):
-    recording, printed = case.place.record(case.program, command, *SAMPLING)
+def record(case, *command, sampling=SAMPLING):
+    recording, printed = case.place.record(case.program, command, *sampling)
     case.faults += live.left_behind(case.place, live.recorded_pids(recording))
     return recording, printed
 
@@ -110,7 +110,8 @@ def mixed(case):
     java_test.generate_classes(sources, CLASSES)
     out = case.place.root / "compiled"
     out.mkdir()
-    recording, _ = record(case, case.jdk / "bin/javac", "-d", out, *sorted(sources.glob("*.java")))
+    recording, _ = record(case, case.jdk / "bin/javac", "-d", out, *sorted(sources.glob("*.java")),
+                          sampling=("-F", "999", "-g", "dwarf"))
     case.expect(len(list(out.glob("*.class"))) == CLASSES, "not all was compiled")
     named = interpreted(case, recording)
     lined = [leaf for leaf in named if leaf.line]
@@ -124,15 +125,15 @@ def attach(case):
     target, pid = case.start("-Xint")
     try:
         recording, _ = case.record_running(target, pid, *SAMPLING, early=0.7, late=0.6)
-        named = collections.Counter(leaf.name for leaf in interpreted(case, recording, 1000))
-        for name in ("Jit.early(int)", "Jit.late(int)"):
-            case.expect(named[name] > 300, f"{name} has {named[name]} samples")
-        above = callers(case, recording, "Jit.early(int)")
-        case.expect(above["Jit.phases()"] > 0.98 * above.total(), f"called by {above}")
         maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
-        case.expect("jit-" not in maps, "the dump is still mapped")
     finally:
         java_test.expect_unharmed(case, target)
+    named = collections.Counter(leaf.name for leaf in interpreted(case, recording, 1000))
+    for name in ("Jit.early(int)", "Jit.late(int)"):
+        case.expect(named[name] > 300, f"{name} has {named[name]} samples")
+    above = callers(case, recording, "Jit.early(int)")
+    case.expect(above["Jit.phases()"] > 0.98 * above.total(), f"called by {above}")
+    case.expect("jit-" not in maps, "the dump is still mapped")
     case.faults += live.left_behind(case.place, {pid})
 
 

@@ -28,7 +28,7 @@ WORKLOADS = HERE / "workloads"
 JIT_SOURCE = WORKLOADS / "Jit.java"
 SAMPLING = ("-F", "1999", "-g", "fp")
 NAMED = 99.5  # percent of the samples in JIT code, with name and tier
-CLASSES = 300
+CLASSES = 150
 BEFORE = 0.7  # seconds of the processor that a JVM has spent when it is attached to
 
 
@@ -265,17 +265,17 @@ def attach(case):
     target, pid = case.start("-XX:+PreserveFramePointer")
     try:
         recording, told = case.record_running(target, pid, *SAMPLING, early=0.7, late=0.5)
-        _, rows = case.named_share(recording)
-        names = collections.Counter()
-        for row in rows:
-            names[row["symbol"]] += row["samples"]
-        for name in ("Jit.early(int)", "Jit.late(int)"):
-            case.expect(names[name] > 300, f"{name} has {names[name]} samples")
-        case.expect("tells of its code while it is recorded" in told, "not said")
         maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
-        case.expect("jit-" not in maps, "the dump is still mapped")
     finally:
         output, errors = target.communicate(timeout=60)
+    _, rows = case.named_share(recording)
+    names = collections.Counter()
+    for row in rows:
+        names[row["symbol"]] += row["samples"]
+    for name in ("Jit.early(int)", "Jit.late(int)"):
+        case.expect(names[name] > 300, f"{name} has {names[name]} samples")
+    case.expect("tells of its code while it is recorded" in told, "not said")
+    case.expect("jit-" not in maps, "the dump is still mapped")
     case.expect(output == "done phases\n", f"output: {output!r}")
     said = [line for line in errors.splitlines() if not line.startswith("WARNING: ")]
     case.expect(not said, f"errors: {said}")
@@ -331,12 +331,13 @@ def container(case):
     case.classes = pathlib.Path("/tmp/kept")
     target, pid = case.start(before=command)
     try:
-        case.named_share(case.record_running(target, pid, *SAMPLING)[0])
+        recording, _ = case.record_running(target, pid, *SAMPLING)
         inside = [path.name for path in pathlib.Path(f"/proc/{pid}/root/tmp").iterdir()
                   if not re.match(r"hsperfdata_|kept|\.java_pid", path.name)]
-        case.expect(not inside, f"left in the container: {inside}")
     finally:
         expect_unharmed(case, target)
+    case.named_share(recording)
+    case.expect(not inside, f"left in the container: {inside}")
 
 
 def other_user(case):
@@ -350,9 +351,10 @@ def other_user(case):
         path.chmod(0o755)
     target, pid = case.start(before=nobody)
     try:
-        case.named_share(case.record_running(target, pid, *SAMPLING)[0])
+        recording, _ = case.record_running(target, pid, *SAMPLING)
     finally:
         expect_unharmed(case, target)
+    case.named_share(recording)
     case.faults += live.left_behind(case.place, {pid})
     target, pid = case.start()
     try:
@@ -451,7 +453,7 @@ def generate_classes(folder, count):
 
 
 def javac(case):
-    """A real program: the compiler over some hundred classes."""
+    """A real program: the compiler over a hundred classes."""
     sources = case.place.root / "sources"
     generate_classes(sources, CLASSES)
     listing = case.place.root / "sources.txt"
