@@ -2,6 +2,9 @@
  *
  *   walk_live PID SECONDS HZ [task]
  *
+ * Ends when its input does, at the latest after so many seconds. The process may be stopped: it is
+ * continued when all is ready.
+ *
  * Samples the whole machine, so that children are walked, too; with "task" the first thread
  * of the process alone, so that what the program costs is what its stacks cost.
  *
@@ -18,6 +21,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -174,14 +179,17 @@ static void watch(struct live *live, double seconds)
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (int i = 0; i < live->cpu_count; i++)
 		os_perf_enable(live->cpus[i].sample_fd);
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	bool ends = false;
+	(void)kill(live->pid, SIGCONT);
 	do {
-		poll(NULL, 0, 50);
+		ends = poll(&input, 1, 50) > 0;
 		for (int i = 0; i < live->cpu_count; i++)
 			drain(live, &live->cpus[i]);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((double)(now.tv_sec - start.tv_sec) +
-		     1e-9 * (double)(now.tv_nsec - start.tv_nsec) <
-		 seconds);
+	} while (!ends && (double)(now.tv_sec - start.tv_sec) +
+				  1e-9 * (double)(now.tv_nsec - start.tv_nsec) <
+			      seconds);
 }
 
 static void tell_stacks(struct live *live)

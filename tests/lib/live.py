@@ -48,13 +48,13 @@ def wait_until(what, condition):
     return found
 
 
-def cpu_seconds(pid):
-    """What a process has spent so far; 0 when there is none."""
+def cpu_seconds(pid, with_children=False):
+    """What a process has spent so far, and its children that have ended; 0 when there is none."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return 0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11:15 if with_children else 13])) / os.sysconf("SC_CLK_TCK")
 
 
 def child_of(pid, name):

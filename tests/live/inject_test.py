@@ -30,9 +30,9 @@ import readers
 import runtime_test
 import stock
 import truth_check
-from truth_test import MAP_ALONE
+from truth_test import is_map_alone, short
 
-SECONDS = "2"
+SECONDS = "1"  # of the processor
 WORKLOADS = runtime_test.WORKLOADS
 
 
@@ -47,13 +47,13 @@ def truth(program, place, client, mode, *options):
     client = pathlib.Path(client).resolve()
     log, dumps = place.out / "truth.log", place.root / "dumps"
     dumps.mkdir()
-    command = [client, mode, "--log", log, "--dir", dumps, *options]
+    command = [client, mode, "--log", log, "--dir", dumps, *short(mode, options), *options]
     recording, _ = place.record(program, command, "-F", "4999", "-e", "cpu-clock", "-g", "no")
     target = injected.inject(program, recording, place.out / "injected.data")
     # -G: the address as it was, not as it is in the image.
     perf = stock.Perf(place.root)
     text = perf.run("script", "-G", "--ns", "-F", "tid,time,ip,sym", "-i", target).stdout
-    map_alone = mode in MAP_ALONE or "--announce=map" in options
+    map_alone = is_map_alone(mode, options)
     rules = argparse.Namespace(trust=False, min_right=0.0 if map_alone else 100.0,
                                min_samples=2000, show=20)
     faults = truth_check.check(log, text.splitlines(), rules)
@@ -88,10 +88,9 @@ def runtime(program, place, name):
     recording, printed = place.record(program, command, "-F", "1999", "-g", stacks)
     target = injected.inject(program, recording, place.out / "injected.data")
     perf = stock.Perf(place.root)
-    chains = perf.script(target)
-    faults = faults_against_own(program, perf, recording, target, chains, callers_only)
-    seen = chains if callers_only else perf.script(target, "-G")
-    faults += polyperf.share_faults(workers_in(seen, callers_only),
+    chains, leaves = perf.script(target), perf.script(target, "-G")
+    faults = faults_against_own(program, recording, target, (chains, leaves), callers_only)
+    faults += polyperf.share_faults(workers_in(chains if callers_only else leaves, callers_only),
                                     polyperf.shares_printed(printed))
     images = injected.images(target)
     if not images:
@@ -101,12 +100,12 @@ def runtime(program, place, name):
     return faults
 
 
-def faults_against_own(program, perf, recording, target, chains, callers_only):
+def faults_against_own(program, recording, target, seen, callers_only):
     """Frame by frame, unless perf unwinds the stacks: then leaves alone, and chains by count."""
     sizes = injected.sizes_of(target)
     ours = injected.own_script(program, recording)
-    leaves = injected.own_script(program, recording, "-G")
-    equal, faults = own_faults(perf.script(target, "-G"), leaves, sizes)
+    chains, leaves = seen
+    equal, faults = own_faults(leaves, injected.own_script(program, recording, "-G"), sizes)
     if callers_only:
         theirs, own = (sum(polyperf.worker_of(frame.name) is not None for sample in samples
                            for frame in sample.frames) for samples in (chains, ours))
@@ -160,7 +159,7 @@ def lli_told(place):
     built = runtime_test.compile_to(place, runtime_test.tool("clang"), "-O1", "-g", "-emit-llvm",
                                     "-fno-omit-frame-pointer", "-c", "-o", "work.bc", source)
     place.environment["JITDUMPDIR"] = str(place.root)
-    return [runtime_test.tool("lli"), "-jit-kind=mcjit", built / "work.bc", SECONDS]
+    return [runtime_test.tool("lli"), "-jit-kind=mcjit", built / "work.bc", "2"]  # it goes by the clock
 
 
 def python_told(place):

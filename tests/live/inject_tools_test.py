@@ -25,7 +25,7 @@ import stock
 
 
 def node(place):
-    return [runtime_test.tool("node"), runtime_test.WORKLOADS / "work.js", "2"]
+    return [runtime_test.tool("node"), runtime_test.WORKLOADS / "work.js", "1"]
 
 
 def record(program, place, name="recording.data", *options):

@@ -19,6 +19,15 @@ MAP_ALONE = ("map", "map-reuse")
 MIN_RIGHT = 98.0  # there, of samples as of functions' code
 
 
+def is_map_alone(mode, options):
+    return mode in MAP_ALONE or "--announce=map" in options
+
+
+def short(mode, options):
+    """How long code lives: a dump has times, a map what the recorder saw of its growth."""
+    return [] if is_map_alone(mode, options) else ["--ms", "0.3-1.3"]
+
+
 def test(program, truth, mode, options):
     reason = live.why_no_sampling()
     if reason:
@@ -28,11 +37,12 @@ def test(program, truth, mode, options):
         dumps = place.root / "dumps"
         dumps.mkdir()
         code = place.out / "truth.code"
-        command = [truth, mode, "--log", log, "--code", code, "--dir", dumps, *options]
+        command = [truth, mode, "--log", log, "--code", code, "--dir", dumps, *short(mode, options),
+                   *options]
         recording, _ = place.record(program, command, "-F", "4999", "-e", "cpu-clock", "-g", "no")
         fields = ("--ns", "-F", "tid,time,ip,sym,trust")
         text = polyperf.run(program, "script", "-i", recording, *fields).stdout
-        map_alone = mode in MAP_ALONE or "--announce=map" in options
+        map_alone = is_map_alone(mode, options)
         rules = argparse.Namespace(trust=True, min_right=MIN_RIGHT if map_alone else 100.0,
                                    min_samples=2000, show=20)
         faults = truth_check.check(log, text.splitlines(), rules)
