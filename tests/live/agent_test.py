@@ -204,13 +204,13 @@ def case_threads(place):
 
 
 def case_fork(place):
-    recording, done = run_text(place, "def child(): work(0.7)\n"
+    recording, done = run_text(place, "def child(): work(0.3)\n"
                                "for _ in range(2):\n"
                                "    if os.fork() == 0:\n"
                                "        child()\n"
-                               "        if os.fork() == 0: work(0.5)\n"
+                               "        if os.fork() == 0: work(0.2)\n"
                                "        os._exit(0)\n"
-                               "work(1)\nos.wait(); os.wait(); time.sleep(0.6)\n")
+                               "work(0.3)\nos.wait(); os.wait(); time.sleep(0.6)\n")
     check_sums(done, 100)
     pids = {stack.pid for stack in recording.stacks}
     assert len(pids) == 5, pids
@@ -224,7 +224,7 @@ def case_fork(place):
 def case_subprocess(place):
     recording, done = run_text(place, "import subprocess\n"
                                "code = open(sys.argv[0]).read() if 0 else None\n"
-                               "inner = 'import time\\ndef inside():\\n  end = time.thread_time() + 0.7\\n"
+                               "inner = 'import time\\ndef inside():\\n  end = time.thread_time() + 0.3\\n"
                                "  while time.thread_time() < end:\\n"
                                "    for _ in range(1000): pass\\ninside()'\n"
                                "for _ in range(2): subprocess.run([sys.executable, '-c', inner], check=True)\n"
@@ -262,7 +262,7 @@ def case_embedded(place):
              if "libpython" in subprocess.run(["ldd", path], capture_output=True, text=True).stdout]
     if not found:
         polyperf.skip("no Python with a shared library")
-    recording, done = record(place, "--", found[0], "-c", SPIN + "work(1)")
+    recording, done = record(place, "--", found[0], "-c", SPIN + "work(0.5)")
     check_sums(done, 100)
     assert names(recording)[1]["work"] > 60
 
@@ -296,12 +296,12 @@ def case_default_handler(place):
 
 def case_killed(place):
     """A program that is killed, and a recorder that is: neither leaves anything behind, or harms the other."""
-    recording, done = run_text(place, "if os.fork() == 0: work(9)\nelse:\n  work(1)\n  import signal\n"
+    recording, done = run_text(place, "if os.fork() == 0: work(9)\nelse:\n  work(0.4)\n  import signal\n"
                                "  os.killpg(0, signal.SIGUSR2)\n", check=False, start_new_session=True)
     fresh = subprocess.Popen([POLYPERF, "record", "--interpreters", "agent", "-o", place.out / "other.data", "--",
-                              python(), "-c", SPIN + "work(3); open('well', 'w')"], cwd=place.cwd, env=place.environment,
+                              python(), "-c", SPIN + "work(1.2); open('well', 'w')"], cwd=place.cwd, env=place.environment,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    live.let_run(fresh, live.child_of(fresh.pid, "python"), 1)
+    live.let_run(fresh, live.child_of(fresh.pid, "python"), 0.4)
     fresh.kill()
     fresh.wait()
     live.wait_until("the program ended with its recorder", (place.cwd / "well").exists)
@@ -309,7 +309,7 @@ def case_killed(place):
 
 def case_hung(place):
     """A recorder that does not answer is not waited for, and what it does later hurts nobody."""
-    code = SPIN + "work(2); os.execv('/bin/sh', ['sh', '-c', 'i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; >well'])"
+    code = SPIN + "work(0.5); os.execv('/bin/sh', ['sh', '-c', 'i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; >well'])"
     with subprocess.Popen([POLYPERF, "record", "-v", "--interpreters", "agent", "-o", place.out / "other.data", "--", "sh",
                            "-c", 'sleep 1.5; "$0" -c "$1"', python(), code], cwd=place.cwd, env=place.environment,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -353,9 +353,9 @@ def case_blocked(place):
     """While SIGTRAP is blocked nothing is told, and nothing is joined wrongly."""
     recording, done = run_text(place, "import signal\n"
                                "def quiet():\n"
-                               "    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP]); spin(0.5)\n"
+                               "    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP]); spin(0.3)\n"
                                "    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTRAP])\n"
-                               "work(0.5); quiet(); work(0.5)\n")
+                               "work(0.3); quiet(); work(0.3)\n")
     joined, without, unmatched, _ = sums(done)
     assert joined > 200 and without > 50 and unmatched < 3
     names(recording)
@@ -403,7 +403,7 @@ def case_absent(place):
 
 
 def case_dwarf(place):
-    recording, done = run_text(place, "work(1.5)\n", "-g", "dwarf")
+    recording, done = run_text(place, "work(0.5)\n", "-g", "dwarf")
     check_sums(done, 100)
     check_once(recording)
     report = polyperf.run(POLYPERF, "report", "--children", "-i", place.out / "recording.data").stdout
@@ -413,7 +413,7 @@ def case_dwarf(place):
 def case_events(place):
     # Shared memory is touched for the first time page by page, whatever size the kernel likes best.
     faults = "import mmap\nfor i in range(10):\n m = mmap.mmap(-1, 20 << 20)\n for k in range(0, len(m), 4096): m[k] = 1\n"
-    recording, done = run_text(place, f"{faults}work(1)\n", "-e", "cpu-clock,page-faults,task-clock")
+    recording, done = run_text(place, f"{faults}work(0.4)\n", "-e", "cpu-clock,page-faults,task-clock")
     # Walking touches memory for the first time, too: those page faults are in the handler.
     check_sums(done, 200, alone=0.1)
     told = {(stack.tid, stack.time) for stack in recording.stacks if stack.frames}

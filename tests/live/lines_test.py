@@ -108,7 +108,7 @@ def is_same(mine, theirs):
 
 def recorded(polyperf_program, place):
     program = build(place)
-    recording, _ = place.record(polyperf_program, [program, *"0123456789" * 4], "-g")
+    recording, _ = place.record(polyperf_program, [program, *"0123456789" * 2], "-g")
     script = [polyperf_program, "script", "-i", recording, "--raw-names", "-F", "+srcline"]
     text = polyperf.run(*script).stdout
     bias = file_to_svma(program)
@@ -143,7 +143,7 @@ def recorded(polyperf_program, place):
 def by_debuginfod(polyperf_program, place):
     debuginfod.enter_network()
     program = build(place)
-    recording, _ = place.record(polyperf_program, [program, *"0123456789" * 4], "-g")
+    recording, _ = place.record(polyperf_program, [program, *"0123456789" * 2], "-g")
     script = [polyperf_program, "script", "-i", recording, "-F", "+srcline"]
     clean = {**place.environment}
     clean.pop("DEBUGINFOD_URLS", None)

@@ -21,7 +21,8 @@ import polyperf
 
 WORK_JS = HERE / "workloads" / "work.js"
 FREQUENCY = ("-F", "1999", "-g", "fp")
-ENOUGH = 1.5  # seconds of the processor: some 3000 samples
+ENOUGH = 0.8  # seconds of the processor: some 1600 samples
+SECONDS = "1"  # of the processor, of what runs to its end
 FOR_LONG = "300"  # what runs until it is ended
 
 
@@ -41,7 +42,7 @@ def node_faults(program, place, recording, printed):
 
 def pidns(program, place):
     """The process is 1 in its own namespace, and its /proc is gone when the report is made."""
-    command = [tool("unshare"), "-pf", "--mount-proc", tool("node"), WORK_JS, "3"]
+    command = [tool("unshare"), "-pf", "--mount-proc", tool("node"), WORK_JS, SECONDS]
     if subprocess.run([*command[:3], "true"], capture_output=True).returncode:
         polyperf.skip("unshare is not permitted")
     recording, printed = place.record(program, command, *FREQUENCY)
@@ -54,7 +55,7 @@ def pidns(program, place):
 def shells(program, place):
     """A script that runs env that runs a shell that runs node."""
     script = place.root / "start"
-    script.write_text('#!/bin/sh\nenv X=1 bash -c "sh -c \\"node $1 3\\""\n')
+    script.write_text('#!/bin/sh\nenv X=1 bash -c "sh -c \\"node $1 1\\""\n')
     script.chmod(0o755)
     tool("node")
     recording, printed = place.record(program, [script, WORK_JS], *FREQUENCY)
@@ -72,7 +73,7 @@ def npx(program, place):
     starter.chmod(0o755)
     (package / "package.json").write_text(json.dumps(
         {"name": "live-work", "version": "1.0.0", "bin": {"live-work": "bin/start.js"}}))
-    command = [tool("npx"), "--offline", "--yes", "--package", package, "live-work", "3"]
+    command = [tool("npx"), "--offline", "--yes", "--package", package, "live-work", SECONDS]
     recording, printed = place.record(program, command, *FREQUENCY)
     return node_faults(program, place, recording, printed)
 
@@ -80,7 +81,7 @@ def npx(program, place):
 def unwritable(program, place):
     """node in a directory where it cannot write, where it would print its log on stdout."""
     recording = place.out / "recording.data"
-    command = [program, "record", *FREQUENCY, "-o", recording, "--", tool("node"), WORK_JS, "3"]
+    command = [program, "record", *FREQUENCY, "-o", recording, "--", tool("node"), WORK_JS, SECONDS]
     if os.geteuid() == 0:  # who may write anywhere, but not in what is mounted read-only
         script = 'mount -o bind,ro "$0" "$0" && cd "$0" && exec "$@"'
         done = place.run(tool("unshare"), "-m", "sh", "-c", script, place.cwd, *command)

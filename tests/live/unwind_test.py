@@ -223,7 +223,7 @@ def java(case):
 
 
 def php(case):
-    made_code(case, [runtime_test.tool("php"), WORKLOADS / "work.php", "0.8"], unwound.WHOLE)
+    made_code(case, [runtime_test.tool("php"), WORKLOADS / "work.php", "0.5"], unwound.WHOLE)
 
 
 def erlang(case):
@@ -235,11 +235,11 @@ def erlang(case):
 
 def ruby(case):
     """Code that YJIT's map does not name is taken for code with frame pointers."""
-    made_code(case, [*runtime_test.ruby(case.place)[:-1], "0.8"], floor=85)
+    made_code(case, [*runtime_test.ruby(case.place)[:-1], "0.5"], floor=85)
 
 
 def luajit(case):
-    made_code(case, [runtime_test.tool("luajit"), WORKLOADS / "work.lua", "0.8"])
+    made_code(case, [runtime_test.tool("luajit"), WORKLOADS / "work.lua", "0.5"])
 
 
 # --- several in one process ---
