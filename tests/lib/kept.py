@@ -9,8 +9,9 @@ import fcntl
 import hashlib
 import pathlib
 import shutil
-import sys
 
+# Beside the runtimes of tools/runtimes.sh: what is made is the same for every way to build us.
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "kept"
 DIGITS = 12
 
 
@@ -24,10 +25,8 @@ def key_of(parts):
 
 def folder(name, parts, make):
     """What `make` puts into the empty folder that it is given, by this test or by an earlier one."""
-    # Beside polyperf, which is the first argument of each test.
-    root = pathlib.Path(sys.argv[1]).resolve().parent / "kept"
-    root.mkdir(exist_ok=True)
-    made = root / f"{name}-{key_of(parts)}"
+    ROOT.mkdir(parents=True, exist_ok=True)
+    made = ROOT / f"{name}-{key_of(parts)}"
     done = made.with_name(f"{made.name}.done")
     with open(made.with_name(f"{made.name}.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
