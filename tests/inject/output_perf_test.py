@@ -34,7 +34,8 @@ OF_THE_FILE = re.compile(r"^# (captured on|data offset|data size|feat offset|com
 # Programs of the whole machine: they may be more than a pipe's records of features can hold.
 OF_THE_MACHINE = re.compile(r"^# (bpf_prog_info|btf info|\tsub_prog) |(?<=\s)BPF_(PROG_INFO|BTF) ")
 # Perf shows these alike for a file and a pipe. It finds no offsets into symbols in a pipe.
-FIELDS = ["-F", "comm,pid,tid,time,event,period,ip,sym,dso"]
+# What is inlined it would ask objects for, at length, and not the recording.
+FIELDS = ["--no-inline", "-F", "comm,pid,tid,time,event,period,ip,sym,dso"]
 
 
 class Form:
@@ -42,6 +43,7 @@ class Form:
 
     def __init__(self, path, is_pipe):
         self.path, self.is_pipe = path, is_pipe
+        self.seen = {}  # a file is written once, before
 
     def perf(self, *words):
         command = ["perf", *words, "-i", "-" if self.is_pipe else str(self.path)]
@@ -54,10 +56,13 @@ class Form:
 
     def lines(self, *words):
         """Without what only tells that records are no longer compressed, or had room in a pipe."""
+        if words in self.seen:
+            return self.seen[words]
         lines = [line for line in self.perf(*words).splitlines() if not OF_THE_FILE.match(line)]
         lines = [line.replace("COMPRESSED ", "") if line.startswith("# missing") else line
                  for line in lines]
-        return [line.replace(", size: 112,", ", size: 128,") for line in lines]
+        self.seen[words] = [line.replace(", size: 112,", ", size: 128,") for line in lines]
+        return self.seen[words]
 
 
 def record(case, path, is_pipe):
@@ -93,10 +98,10 @@ def first_difference(one, other):
 
 def compare(name, original, copied, was_in_pipe=False):
     """In the same form everything is the same; in the other one all that perf shows of both."""
-    views = [("script", *FIELDS), ("report", "--stdio", "-g", "none", "--no-children")]
+    views = [("script", *FIELDS), ("report", "--no-inline", "--stdio", "-g", "none", "--no-children")]
     if original.is_pipe == copied.is_pipe:
-        views = [("script",), ("report", "--stdio"), ("report", "--header-only", "-I"),
-                 ("evlist", "-v")]
+        views = [("script", "--no-inline"), ("report", "--no-inline", "--stdio"),
+                 ("report", "--header-only", "-I"), ("evlist", "-v")]
     faults = []
     for view in views:
         before, after = original.lines(*view), copied.lines(*view)
