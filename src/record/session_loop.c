@@ -300,8 +300,7 @@ static int turn(struct loop *loop)
 		loop->look_ns = interpreters_look(s->interpreters, now_ns);
 	serve_intervals(loop, now_ns);
 	check_command(loop);
-	/* A Ctrl-C ends the command as well: it came before the command's end, whatever poll() saw.
-	 */
+	/* A Ctrl-C ends the command as well: it came before that end, whatever poll() saw. */
 	read_signals(loop, now_ns);
 	check_attached(loop);
 	if (s->file.status < 0 && !loop->has_failed)
