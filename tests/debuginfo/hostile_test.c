@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { SMALL_END = 0x400 };
+enum { CODE_ENDS_BY = 0x900 }; /* in undamaged files */
 
 static struct debuginfo_place place;
 
@@ -16,9 +16,8 @@ static void use(struct memory_files *disk)
 	struct debuginfo *info;
 	disk->asked[0] = '\0';
 	if (debuginfo_open(&info, &files, "/bin/a", (struct bytes){ 0 }) == STATUS_OK) {
-		/* The code of undamaged ones ends at SMALL_END, or soon. */
 		for (uint64_t svma = CODE_START; svma < CODE_END;
-		     svma += svma < SMALL_END ? 5 : 29) {
+		     svma += svma < CODE_ENDS_BY ? 5 : 29) {
 			if (!debuginfo_find(info, svma, &place))
 				continue;
 			assert_in_range(svma, place.start_svma, place.end_svma - 1);
