@@ -149,8 +149,9 @@ def php_told(place):
 
 
 def erlang_told(place):
-    place.environment["ERL_FLAGS"] = "+JPperf dump"
-    return runtime_test.erlang(place)
+    command = runtime_test.erlang(place)
+    place.environment["ERL_FLAGS"] = "+JPperf dump"  # not for the compiler, which is written in it, too
+    return command
 
 
 def lli_told(place):
