@@ -20,5 +20,5 @@ set(SANITIZED_TESTS
   inject_interpreted_php_fp inject_interpreted_compiled
   # diff, top, the page
   diff_node top_exit top_screen
-  page_difference_hostile page_served page_views page_lanes_to_hostile_views
+  page_difference_hostile page_served page_lanes_to_hostile_views
 )
