@@ -8,6 +8,7 @@ The folder's path must be short: a socket lies in it.
 import contextlib
 import json
 import os
+import pathlib
 import subprocess
 
 import live
@@ -25,8 +26,11 @@ def session(path, folder):
     readers.need("node")
     program = readers.modules() / "@firefox-devtools" / "profiler-cli" / "dist" / "profiler-cli.js"
     environment = {**os.environ, "PROFILER_CLI_SESSION_DIR": str(folder)}
-    server = subprocess.Popen(["node", program, "--daemon", path, "--session", SESSION], env=environment,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    log = pathlib.Path(folder) / "log"
+    with open(log, "wb") as output:
+        server = subprocess.Popen(["node", program, "--daemon", path, "--session", SESSION], env=environment,
+                                  stdout=subprocess.DEVNULL, stderr=output)
+    answers = set()
 
     def run(*words):
         return subprocess.run(["node", program, *map(str, words), "--json", "--session", SESSION],
@@ -40,10 +44,13 @@ def session(path, folder):
 
     def is_loaded():
         if server.poll() is not None:
-            polyperf.fail(f"profiler-cli: {server.communicate()[1][-1000:]}")
+            polyperf.fail(f"profiler-cli: {log.read_text()[-1000:]}")
         done = run("thread", "list")
         if "load failed" in done.stderr:
             polyperf.fail(f"profiler-cli: {done.stderr[-1000:]}")
+        if done.returncode and done.stderr not in answers:
+            print(f"profiler-cli: {done.stderr.strip()}")
+            answers.add(done.stderr)
         return done.returncode == 0
 
     try:
