@@ -30,7 +30,8 @@ def shown(name):
     if found:
         types = re.findall(r"[BCDFIJSVZ]|L[^;]+;", found[3])
         words = [JAVA_TYPES.get(one) or one[1:-1].replace("/", ".") for one in types]
-        name = f"{found[1].replace('/', '.')}.{found[2]}({', '.join(words)})"
+        point = "" if found[2].startswith("<") else "."  # java.lang.Object<init>()
+        name = f"{found[1].replace('/', '.')}{point}{found[2]}({', '.join(words)})"
     return name.strip().replace("[]", "")
 
 
