@@ -37,6 +37,7 @@ struct trace {
 	struct idmap ended;       /* by (pid, tid): thread + 1 of the last that was written */
 	VECTOR(uint64_t) ends_ns; /* by thread */
 	struct sink head;         /* how calls of the thread begin */
+	struct sink times;        /* the same, and the times of the calls that end now */
 	struct sink scratch;
 	struct arena texts;
 	VECTOR(struct bytes) of_frame; /* how calls of a frame end; empty: not made yet */
@@ -166,18 +167,25 @@ static struct bytes text_of(struct trace *trace, uint32_t id)
 	return *text = (struct bytes){ copy, out->size };
 }
 
-static int put_span(struct trace *trace, const struct span *span)
+static void make_times(struct trace *trace, uint64_t start_ns)
+{
+	struct sink *times = &trace->times;
+	sink_reset(times);
+	sink_put(times, trace->head.data, trace->head.size);
+	put_us(times, in_grains(start_ns));
+	sink_text(times, ",\"dur\":");
+	put_us(times, in_grains(trace->last_ns) - in_grains(start_ns));
+}
+
+static int put_span(struct trace *trace, uint32_t frame)
 {
 	struct sink *out = &trace->out->sink;
-	const struct bytes text = text_of(trace, span->frame);
-	if (!text.size)
+	const struct bytes text = text_of(trace, frame);
+	if (!text.size || sink_failed(&trace->times))
 		return STATUS_NO_MEMORY;
 	const size_t comma = trace->is_later ? 0 : 1;
-	sink_put(out, trace->head.data + comma, trace->head.size - comma);
+	sink_put(out, trace->times.data + comma, trace->times.size - comma);
 	trace->is_later = true;
-	put_us(out, in_grains(span->start_ns));
-	sink_text(out, ",\"dur\":");
-	put_us(out, in_grains(trace->last_ns) - in_grains(span->start_ns));
 	sink_put(out, text.data, text.size);
 	return export_out_more(trace->out);
 }
@@ -188,8 +196,13 @@ static int put_span(struct trace *trace, const struct span *span)
 static int end_spans(struct trace *trace, size_t kept)
 {
 	int got = 0;
-	for (size_t i = kept; got == 0 && i < trace->open.count; i++)
-		got = put_span(trace, &trace->open.items[i]);
+	for (size_t i = kept; got == 0 && i < trace->open.count; i++) {
+		const struct span *span = &trace->open.items[i];
+		/* Most began together. */
+		if (i == kept || span->start_ns != span[-1].start_ns)
+			make_times(trace, span->start_ns);
+		got = put_span(trace, span->frame);
+	}
 	if (trace->open.count > kept)
 		trace->open.count = kept;
 	return got;
@@ -417,6 +430,7 @@ static int write_chrome(struct export_out *out, const struct export_view *view)
 	vector_clear(&trace.ends_ns);
 	idmap_clear(&trace.ended);
 	sink_clear(&trace.head);
+	sink_clear(&trace.times);
 	sink_clear(&trace.scratch);
 	arena_clear(&trace.texts);
 	vector_clear(&trace.of_frame);
