@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import pathlib
+import socket
 import subprocess
 
 import live
@@ -42,9 +43,17 @@ def session(path, folder):
             polyperf.fail(f"profiler-cli {' '.join(map(str, words))}: {done.stderr[-1000:]}")
         return json.loads(done.stdout)
 
-    def is_loaded():
+    def is_listening():
+        """A client that comes earlier takes the session for dead, and removes what tells of it."""
         if server.poll() is not None:
             polyperf.fail(f"profiler-cli: {log.read_text()[-1000:]}")
+        for path in pathlib.Path(folder).iterdir():
+            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(path))
+                return True
+        return False
+
+    def is_loaded():
         done = run("thread", "list")
         if "load failed" in done.stderr:
             polyperf.fail(f"profiler-cli: {done.stderr[-1000:]}")
@@ -54,6 +63,7 @@ def session(path, folder):
         return done.returncode == 0
 
     try:
+        live.wait_until("profiler-cli does not listen", is_listening)
         live.wait_until("profiler-cli does not load", is_loaded)
         yield ask
     finally:
