@@ -1,5 +1,6 @@
 #include "clr/metadata.h"
 
+#include "base/search.h"
 #include "base/status.h"
 
 enum {
@@ -336,6 +337,15 @@ uint32_t clr_get(const struct clr_metadata *md, enum clr_table table, uint32_t r
 	if (rows->column_size[column] == 4)
 		value |= (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 	return value;
+}
+
+uint32_t clr_first_row(const struct clr_metadata *md, enum clr_table table, unsigned int column,
+		       uint32_t value)
+{
+	size_t count;
+	SEARCH(count, clr_row_count(md, table), i,
+	       clr_get(md, table, (uint32_t)i + 1, column) < value);
+	return (uint32_t)count + 1;
 }
 
 struct clr_ref clr_decode(enum clr_coded kind, uint32_t value)

@@ -174,6 +174,10 @@ static inline uint32_t clr_row_count(const struct clr_metadata *md, enum clr_tab
 
 uint32_t clr_get(const struct clr_metadata *md, enum clr_table table, uint32_t row,
 		 unsigned int column);
+/* In a table sorted by the column: the first row whose value is not below, or one behind the last.
+ */
+uint32_t clr_first_row(const struct clr_metadata *md, enum clr_table table, unsigned int column,
+		       uint32_t value);
 
 /* What a column of a coded index means. Its table is CLR_NO_TABLE for a tag that is not defined;
  * the row may be 0 or beyond the table.

@@ -216,21 +216,12 @@ bool clr_pdb_document(const struct clr_pdb *pdb, uint32_t document, struct sink 
 uint32_t clr_pdb_kickoff(const struct clr_pdb *pdb, uint32_t token)
 {
 	const uint32_t wanted = token - METHOD;
-	uint32_t low = 1;
-	uint32_t high = clr_row_count(&pdb->md, CLR_STATE_MACHINE_METHOD) + 1;
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-		const uint32_t row =
-		    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, mid, CLR_STATE_MACHINE_MOVE_NEXT);
-		if (row < wanted)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const uint32_t row =
+	    clr_first_row(&pdb->md, CLR_STATE_MACHINE_METHOD, CLR_STATE_MACHINE_MOVE_NEXT, wanted);
 	if (!wanted ||
-	    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, low, CLR_STATE_MACHINE_MOVE_NEXT) != wanted)
+	    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, row, CLR_STATE_MACHINE_MOVE_NEXT) != wanted)
 		return 0;
 	const uint32_t kickoff =
-	    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, low, CLR_STATE_MACHINE_KICKOFF);
+	    clr_get(&pdb->md, CLR_STATE_MACHINE_METHOD, row, CLR_STATE_MACHINE_KICKOFF);
 	return kickoff && kickoff <= LAST_ROW ? METHOD + kickoff : 0;
 }

@@ -14,27 +14,13 @@ enum {
 static const uint8_t EMBEDDED_SOURCE[16] = { 0x1b, 0x57, 0x8a, 0x0e, 0x26, 0x69, 0x6e, 0x46,
 					     0xb4, 0xad, 0x8a, 0xb0, 0x46, 0x11, 0xf5, 0xfe };
 
-/* The first row of a parent; the table is sorted by it. */
-static uint32_t first_row(const struct clr_metadata *md, uint32_t parent)
-{
-	uint32_t low = 1;
-	uint32_t high = clr_row_count(md, CLR_CUSTOM_DEBUG_INFORMATION) + 1;
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-		if (clr_get(md, CLR_CUSTOM_DEBUG_INFORMATION, mid, CLR_CUSTOM_DEBUG_PARENT) <
-		    parent)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static struct bytes source_blob(const struct clr_metadata *md, uint32_t document)
 {
 	const uint32_t parent = document << TAG_BITS | DOCUMENT_TAG;
 	const uint32_t count = clr_row_count(md, CLR_CUSTOM_DEBUG_INFORMATION);
-	for (uint32_t row = first_row(md, parent); row <= count; row++) {
+	for (uint32_t row =
+		 clr_first_row(md, CLR_CUSTOM_DEBUG_INFORMATION, CLR_CUSTOM_DEBUG_PARENT, parent);
+	     row <= count; row++) {
 		if (clr_get(md, CLR_CUSTOM_DEBUG_INFORMATION, row, CLR_CUSTOM_DEBUG_PARENT) !=
 		    parent)
 			break;

@@ -1,5 +1,7 @@
 #include "clr/image_internal.h"
 
+#include "base/search.h"
+
 struct bytes metadata_text(const struct clr_metadata *metadata, enum clr_table table, uint32_t row,
 			   unsigned column)
 {
@@ -10,16 +12,10 @@ struct bytes metadata_text(const struct clr_metadata *metadata, enum clr_table t
 static uint32_t last_not_above(const struct clr_metadata *metadata, enum clr_table table,
 			       unsigned column, uint32_t value)
 {
-	uint32_t low = 0;
-	uint32_t high = clr_row_count(metadata, table);
-	while (low < high) {
-		const uint32_t middle = high - (high - low) / 2;
-		if (clr_get(metadata, table, middle, column) <= value)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
+	size_t count;
+	SEARCH(count, clr_row_count(metadata, table), i,
+	       clr_get(metadata, table, (uint32_t)i + 1, column) <= value);
+	return (uint32_t)count;
 }
 
 /* Types without methods start where the next one does: the last of them has the method. */
